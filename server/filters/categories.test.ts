@@ -34,7 +34,7 @@ const ids: string[] = await makeConversations(
 )
 const startOf = (at: number) => Date.UTC(2026, 4, 1) + Math.floor(at / 2) * 3_600_000
 
-/** The categories of each version, by monitor and conversation. */
+/** The categories in each version, by monitor and conversation. */
 const stored = new Map<string, Map<number, string[] | null>>()
 const rows: ResultRow[] = []
 for (const monitorId of monitors) {
@@ -68,7 +68,7 @@ const matches = (conversationId: string, { monitorId, any }: Condition, only?: n
   return versions.get(version)?.some((category) => any.includes(category)) ?? false
 }
 
-/** Reads all pages. */
+/** Reads all pages of the list. */
 const listAll = async (filter: Filter, limit = 40): Promise<string[]> => {
   const found: string[] = []
   for (let after: string | undefined; ; ) {

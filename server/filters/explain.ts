@@ -3,7 +3,7 @@ import type { Exclusion, Part, Selection } from './queries.ts'
 
 /** Describes in words which conversations a filter selects. */
 
-/** The maximum number of names to list. If there are more, the rest are counted. */
+/** The maximum number of listed names. Further names are only counted. */
 const maxNamed = 5
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
@@ -126,11 +126,11 @@ const sayChannels = ({ channels }: Part): string | undefined =>
     'and',
   )
 
-/** Describes listed conversations by their number, because a list of many IDs would be less useful. */
+/** Describes a list of conversations by its length, because many IDs would be less useful. */
 const sayConversations = (ids: string[], names: ReadonlyMap<string, string>): string =>
   ids.length > 5 ? `among ${ids.length} chosen conversations` : `with ID ${sayIds(ids, names)}`
 
-/** Describes everything but the channels, which form the subject of the sentence. */
+/** Describes everything except the channels, which are the subject of the sentence. */
 const sayPart = (part: Part, names: ReadonlyMap<string, string>): string[] => {
   const { directions, statuses, agentIds, agentVersionIds, agentGroupIds, companyIds } = part
   const { customerId, text, reviewStatus, bucketId, conversationIds, findingIds, tags } = part

@@ -26,7 +26,7 @@ for (const monitorId of monitors) await insertMonitorVersion(db, org, monitorId,
 type Fields = Record<string, FieldValue>
 type Condition = NonNullable<Filter['fields']>[number]
 
-/** Stores one result for each set of fields, in a conversation of its own, and returns the conversations. */
+/** Stores one result for each set of fields, each in its own conversation, and returns the conversations. */
 const store = async (monitorId: string, all: (Fields | null)[], unsupported: (at: number) => string[] = () => []) => {
   const ids = await makeConversations(
     server,
@@ -50,7 +50,7 @@ const store = async (monitorId: string, all: (Fields | null)[], unsupported: (at
   return ids
 }
 
-/** Reads all pages. */
+/** Reads all pages of the list. */
 const listAll = async (filter: Filter, limit = 40): Promise<string[]> => {
   const found: string[] = []
   for (let after: string | undefined; ; ) {
@@ -89,7 +89,7 @@ const values: FieldValue[] = [
 describe('a filter by a field', async () => {
   const byValue = await makeMonitor(server, key)
   const long = { note: 'x'.repeat(1_000) }
-  // The last two results have no fields, and fields without this one.
+  // The last two results have no fields at all, or fields without this one.
   const all = [...values.map((value) => ({ value })), null, {}]
   const ids = await store(byValue.id, all, (at) => (values[at] === null ? ['value'] : []))
   const longIds = await store(
@@ -132,7 +132,7 @@ describe('a filter by a field', async () => {
     const found = await listAll(filter)
     const valuesOf = (of: string[]) => values.filter((_, at) => found.includes(of[at] ?? ''))
     expect(valuesOf(ids)).toEqual(expected)
-    // Long fields are in another index.
+    // Another index contains long fields.
     expect(valuesOf(longIds)).toEqual(expected)
     expect(await countSelected(db, org, parseFilter(filter))).toBe(found.length)
     expect(found).toHaveLength(expected.length * 2)
@@ -145,7 +145,7 @@ describe('a filter by a field', async () => {
   })
 })
 
-/** The random fields of each version, by monitor and conversation. */
+/** The random fields in each version, by monitor and conversation. */
 const stored = new Map<string, Map<number, Fields | null>>()
 
 const drawFields = (): Fields | null =>

@@ -9,7 +9,7 @@ import { isOrdered, type Exclusion as ParsedExclusion, type Part, type Selection
 import { signalNames } from './sort.ts'
 import { normalizeTags, Tag } from './tag.ts'
 
-/** The grammar of filters. Everything that selects conversations uses it. */
+/** The grammar of filters. Every feature that selects conversations uses it. */
 
 const comparing = ['eq', 'neq', 'contains', 'not_contains', 'gt', 'gte', 'lt', 'lte'] as const
 const asking = ['is_set', 'is_not_set', 'is_true', 'is_false'] as const
@@ -109,7 +109,7 @@ const CategoryCondition = Closed(
   },
 )
 
-/** A value of a field can have this many characters. */
+/** The maximum number of characters in the value of a field. */
 const longestFieldValue = 1_000
 
 const FieldCondition = Closed(
@@ -362,7 +362,7 @@ const instant = (text: string | undefined) => text && new Date(text).toISOString
 const zoned = (period: FilterPart['period']) => {
   if (period === undefined) return undefined
   const { timezone = 'UTC', ...one } = period
-  // The validation has ensured that the period has one of them, and a known time zone.
+  // Validation has ensured that the period has one of them and a known time zone.
   return { ...(one as Period), timezone: findTimeZone(timezone) ?? 'UTC' }
 }
 
@@ -372,8 +372,8 @@ const conditions = (list: Condition[] | undefined) =>
     : undefined
 
 /**
- * Returns the monitor conditions in canonical form. `all` conditions add nothing next to conditions with a result, and
- * neither does `match` for a single condition.
+ * Returns the monitor conditions in canonical form. Next to conditions with a result, `all` conditions add nothing.
+ * Neither does `match` with a single condition.
  */
 const monitorConditions = ({ monitors = [], match }: FilterPart): Pick<Selection, 'monitors' | 'match'> => {
   if (monitors.length === 0) return {}
@@ -450,7 +450,7 @@ const parseExclusion = ({ anyOf, ...own }: Static<typeof Exclusion>): ParsedExcl
 const anyOfFaults = (parts: FilterPart[]): Issue[] =>
   parts.flatMap((part, index) => within(`anyOf[${index}]`, partFaults(part)))
 
-/** Validates what a schema cannot. Paths are relative to the filter. */
+/** Validates rules that a schema cannot express. Paths are relative to the filter. */
 export const faultsOf = ({ anyOf = [], exclude, ...filter }: Filter): Issue[] => {
   const faults = partFaults(filter)
   faults.push(...anyOfFaults(anyOf))
@@ -461,7 +461,10 @@ export const faultsOf = ({ anyOf = [], exclude, ...filter }: Filter): Issue[] =>
   return faults
 }
 
-/** Returns each part once, in a fixed order. If a part selects everything, the others add nothing. */
+/**
+ * Returns each nested filter once, in a fixed order. Returns undefined if one of them selects everything, because the
+ * others then add nothing.
+ */
 const parseAnyOf = (parts: FilterPart[] | undefined): Part[] | undefined => {
   const parsed = (parts ?? []).map(parsePart)
   if (parsed.length === 0 || parsed.some(isEmpty)) return undefined
@@ -470,8 +473,8 @@ const parseAnyOf = (parts: FilterPart[] | undefined): Part[] | undefined => {
 }
 
 /**
- * Validates what a schema cannot and reports all errors at once. Returns the filter in canonical form: filters with the
- * same meaning are equal as JSON. `path` is the path of the filter in the request.
+ * Validates rules that a schema cannot express, and reports all errors at once. Returns the filter in canonical form:
+ * filters with the same meaning are equal as JSON. `path` is the filter's path in the request.
  */
 export const parseFilter = (filter: Filter, path = ''): Selection => {
   const faults = faultsOf(filter)

@@ -33,7 +33,7 @@ const textOf = (value: unknown): string | undefined => {
   return `${sign}${padded.slice(0, at)}${padded.length > at ? `.${padded.slice(at)}` : ''}`
 }
 
-/** Returns two decimal numbers as whole numbers of the same unit. */
+/** Returns two decimal numbers as integers of the same unit. */
 const asNumbers = (a: string, b: string): [bigint, bigint] | undefined => {
   const parts = [a, b].map((text) => (text.length <= 500 ? /^(-?)(\d+)(?:\.(\d+))?$/.exec(text) : null))
   if (parts.some((part) => part === null)) return undefined
@@ -54,7 +54,7 @@ const daysOf = (year: number, month: number) =>
       ? 30
       : 31
 
-/** Returns an ISO timestamp in microseconds. */
+/** Returns an ISO timestamp as microseconds. */
 const asInstant = (text: string): bigint | undefined => {
   const parts =
     /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:Z|([+-])(\d\d):(\d\d)))?$/i.exec(text) ??
@@ -281,7 +281,7 @@ describe('metadata conditions', () => {
   it('match the documentation on thousands of documents', { timeout: 120_000 }, async () => {
     process.stdout.write(`metadata conditions: FILTER_SEED=${seed}\n`)
     const drawn = fc.sample(documents, { numRuns: 2_000, seed })
-    // All words have the same key, so that each condition is compared with each kind of value.
+    // All words have the same key, so that each condition is compared with values of every type.
     const planned = [
       ...words,
       ...booleanWords,
@@ -333,7 +333,7 @@ describe('metadata conditions', () => {
   })
 })
 
-/** Sorts the keys of objects, because PostgreSQL has its own order. */
+/** Sorts the keys of objects, because PostgreSQL uses its own order. */
 const sorted = (value: unknown): unknown =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.entries(value)

@@ -20,7 +20,7 @@ const { id, key } = await makeOrganization(server)
 const org = orgIdOf(id)
 const agent = await makeAgent(server, key)
 
-/** The number exceeds how many conversations are checked individually, so that both query plans are used. */
+/** The number exceeds the number of conversations that are checked individually, so that both query plans are used. */
 const conversationCount = 3_000
 const verdicts = ['affected', 'not_affected', 'unscored', 'failed'] as const
 type Verdict = (typeof verdicts)[number]
@@ -40,7 +40,7 @@ for (let n = 0; n < 4; n++) monitors.push((await makeMonitor(server, key)).id)
 const deleted = (await makeMonitor(server, key)).id as string
 const unknown = newId()
 
-/** Generates whole numbers below a limit, the same for the same seed. */
+/** Generates integers below a limit. The same seed generates the same numbers. */
 const randomBelow = (() => {
   let state = seed >>> 0
   return (limit: number) => {
@@ -59,7 +59,7 @@ const insertAll = async (table: 'conversations' | 'monitor_results', rows: objec
 
 type GeneratedResult = { monitor: string; version: number; verdict: Verdict }
 
-/** Generates results. The first monitors find many conversations affected, and the last one few. */
+/** Generates results. The first monitors flag many conversations as affected, and the last one only a few. */
 const drawVerdicts = (): GeneratedResult[] =>
   [...monitors, deleted].flatMap((monitor, index) =>
     [1, 2, 3]
@@ -89,7 +89,7 @@ const resultRow = (
   evaluator: 'test',
 })
 
-/** Stores conversations, several of which start at the same time. */
+/** Stores conversations. Several start at the same time. */
 const store = async (): Promise<Stored[]> => {
   const stored: Stored[] = []
   const rows: object[] = []
@@ -154,7 +154,7 @@ const at = (index: number) => stored[index]?.startedAt.toISOString() ?? ''
 const cases = fc.record({
   filter: fc.record(
     {
-      // The affected results of a single monitor have a query plan of their own.
+      // The affected results of a single monitor have their own query plan.
       monitors: fc.oneof(
         conditions,
         fc.constantFrom(...monitors, deleted).map((one) => [{ id: one, result: 'affected' }]),

@@ -7,7 +7,7 @@ import { runBulkAction } from '../bulk-actions/lifecycle.ts'
 import { explainFilter } from './explain.ts'
 import { type Filter, parseFilter } from './filter.ts'
 
-/** Filters within filters, and conditions on metrics, signals, and findings. */
+/** Tests nested filters, and conditions on metrics, signals, and findings. */
 
 const seed = Number(process.env.FILTER_SEED ?? randomInt(2 ** 31))
 const server = await testServer()

@@ -8,7 +8,7 @@ const server = await testServer()
 const { call, deps } = server
 
 const berlin = 'Europe/Berlin'
-// This Wednesday is three days after clocks went forward in Berlin.
+// This Wednesday is three days after daylight saving time started in Berlin.
 const wednesday = '2026-04-01T10:30:00Z'
 
 describe('a period', () => {

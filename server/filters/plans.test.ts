@@ -29,7 +29,7 @@ const group = (number: number) => id(4, number)
 const monitor = (number: number) => id(6, number)
 const bucket = (number: number) => id(7, number)
 
-/** Returns the start of a conversation. There is one every two minutes for most of a year. */
+/** Returns the start of a conversation. One starts every two minutes for most of a year. */
 const startedAt = (number: number) => new Date(Date.UTC(2026, 0, 1) + number * 120_000).toISOString()
 
 const names = [
@@ -78,8 +78,8 @@ const monitors = `
   INSERT INTO monitors (organization_id, id, name, kind, enabled, scope, sample_percent, current_version)
   SELECT '${org}', ${idOf(6, 'n')}, 'Monitor ' || n, 'external', true, '{}', 100, 1 FROM generate_series(0, 2) n`
 
-// A quarter is affected according to the first monitor, and its second version reverts a few results. The last
-// monitor's second version reverts nearly all.
+// A quarter of the conversations are affected according to the first monitor, and its second version reverts a few
+// results. The last monitor's second version reverts nearly all results.
 const results = `
   INSERT INTO monitor_results (organization_id, monitor_id, conversation_id, call_started_at, evaluated_at,
     monitor_version, status, result, score, evidence, evaluator, categories, fields, unsupported_fields)
@@ -97,7 +97,8 @@ const results = `
   WHERE n % CASE WHEN m = 2 THEN 10 WHEN m = 1 THEN 5 WHEN v = 2 THEN 1000 ELSE 1 END = CASE WHEN v = 2 AND m = 0 THEN 1 ELSE 0 END
   ORDER BY m, n, v`
 
-// Bucket 0 contains a quarter of all conversations, bucket 1 a few of any age, bucket 2 the oldest, and bucket 3 none.
+// Bucket 0 contains a quarter of all conversations, bucket 1 a few of any age, bucket 2 the oldest ones, and bucket 3
+// none.
 const buckets = [
   `INSERT INTO buckets (organization_id, id, name, type, filters, reviewer_user_ids, reviews_per_conversation,
     monitor_ids, blind, note_on_disagreement)
@@ -109,7 +110,7 @@ const buckets = [
     WHERE CASE b WHEN 0 THEN n % 4 = 2 WHEN 1 THEN n % 20000 = 11 ELSE n < 1000 END`,
 ]
 
-// One in seven conversations has a common tag, a few of any age a rare one, and all another one.
+// One in seven conversations has a common tag, a few of any age have a rare one, and all have another one.
 const tags = `
   INSERT INTO conversation_tags (organization_id, conversation_id, tag)
   SELECT '${org}', ${idOf(5, 'n')}, tag
@@ -117,7 +118,7 @@ const tags = `
   WHERE CASE tag WHEN 'common' THEN n % 7 = 0 WHEN 'rare' THEN n % 5000 = 3 AND n % 7 > 0 ELSE true END`
 
 /**
- * Loads the data like a restored dump: builds indexes once at the end, and does not check foreign keys for each row.
+ * Loads the data as a restored dump does: builds indexes once at the end, and does not check foreign keys for each row.
  */
 const load = async () => {
   const tables = `('conversations'::regclass, 'transcripts'::regclass, 'bucket_conversations'::regclass,
@@ -166,12 +167,12 @@ const numbered = (count: number, includes: (number: number) => boolean, from = c
 
 const pageSize = 50
 const agentOf = (number: number) => (number % 20_000 === 1 ? 49 : number % 49)
-/** Returns the number of a conversation's transcript. Only one in five conversations has one. */
+/** Returns the number of a conversation's transcript. Only one in five conversations has a transcript. */
 const spoken = (number: number) => (number % 5 === 0 ? number / 5 : undefined)
 
 type Case = [name: string, Selection, includes: (number: number) => boolean, index: string, maxPages: number]
 
-/** Pages that are read in the order of an index, which stops as soon as the page is full. */
+/** Pages that are read in index order, which stops as soon as the page is full. */
 const ordered: Case[] = [
   ['all', {}, () => true, 'conversations_time_idx', 20],
   ['of an agent', { agentIds: [agent(7)] }, (n) => agentOf(n) === 7, 'conversations_agent_idx', 20],
@@ -187,7 +188,7 @@ const ordered: Case[] = [
   ['of a company', { companyIds: [company(100)] }, (n) => n % 199 === 100, 'conversations_company_idx', 20],
   ['of a customer', { customerId: 'customer-4711' }, (n) => n % 25_000 === 4_711, 'conversations_customer_idx', 20],
   ['in a window', window, (n) => n >= 75_000 && n < 100_000, 'conversations_time_idx', 20],
-  // The index skips these without reading rows. Up to PostgreSQL 17, workers that scan it backward read each page
+  // The index skips these rows without reading them. Up to PostgreSQL 17, workers that scan it backward read each page
   // twice.
   [
     'that nobody made',
@@ -200,7 +201,7 @@ const ordered: Case[] = [
   ['to be reviewed', { reviewStatus: 'pending' }, (n) => n % 30_000 === 4, 'conversations_review_idx', 20],
 ]
 
-/** Pages that are found among the newest conversations or with an unordered index. */
+/** Pages whose rows are among the newest conversations or come from an unordered index. */
 const sought: Case[] = [
   [
     'of two agents',
@@ -414,8 +415,8 @@ describe.each([
   })
 })
 
-// This excludes common words, which are counted by reading all texts, and the largest bucket, which is counted by
-// reading all its entries. No index would avoid that.
+// This excludes common words and the largest bucket. Counting those requires reading all texts or all entries, and no
+// index would avoid that.
 describe('a count in a window', () => {
   it.each([...ordered, ...sought].filter(([, { text, bucketId }]) => text !== 'hello' && bucketId !== bucket(0)))(
     '%s scans no whole table',

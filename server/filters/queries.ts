@@ -12,7 +12,7 @@ type Ordering = 'gt' | 'gte' | 'lt' | 'lte'
 type Operator = 'eq' | 'neq' | 'contains' | 'not_contains' | 'is_set' | 'is_not_set' | 'is_true' | 'is_false' | Ordering
 type Condition = { key: string; op: Operator; value?: string }
 
-/** A condition on a field of a monitor’s result. `in` has values, all other comparisons have one. */
+/** A condition on a field of a monitor's result. `in` has several values, and every other comparison has one. */
 type FieldCondition = {
   monitorId: string
   field: string
@@ -45,7 +45,7 @@ export type Part = {
   metrics?: Condition[]
   signals?: MeasureCondition[]
   sound?: MeasureCondition[]
-  /** Either all results are `all`, or none is. */
+  /** Either all results are `all`, or none are. */
   monitors?: MonitorCondition[]
   match?: 'all' | 'any'
   categories?: { monitorId: string; any: string[] }
@@ -58,17 +58,17 @@ export type Part = {
 }
 
 export type Exclusion = Part & {
-  /** At least one of these matches. */
+  /** At least one of these must match. */
   anyOf?: Part[]
 }
 
-/** A filter that `parseFilter` has validated and converted to its canonical form. Times are ISO 8601 in UTC. */
+/** A filter that `parseFilter` has validated and converted to canonical form. Times are ISO 8601 in UTC. */
 export type Selection = Exclusion & {
-  /** This does not match. */
+  /** This must not match. */
   exclude?: Exclusion
 }
 
-/** A filter of the list, which can also filter by external ID. */
+/** A filter for the list, which can also filter by external ID. */
 type Listed = Selection & { externalId?: string }
 
 export type Clause = RawBuilder<boolean>
@@ -92,7 +92,7 @@ export const filtered = [
   'review_status',
 ] as const
 
-/** The format of numbers and times, both in filters and in metadata. PostgreSQL supports offsets below 16 hours. */
+/** The format of numbers and times in both filters and metadata. PostgreSQL supports offsets below 16 hours. */
 const decimal = '^-?[0-9]+(\\.[0-9]+)?$'
 const timestamp =
   '^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,9})?([Zz]|[+-](0[0-9]|1[0-5]):[0-5][0-9]))?$'
@@ -119,7 +119,7 @@ const isTimestamp = (value: string, format = timestamp): boolean => {
 
 const operators: Record<Ordering, Clause> = { gt: sql`>`, gte: sql`>=`, lt: sql`<`, lte: sql`<=` }
 
-/** Compares times if the text has the format, which the value has, too. */
+/** Compares times if the text has the same format as the value. */
 const timeOrdering = (text: RawBuilder<string>, operator: Clause, value: string, format: string): Clause =>
   sql`CASE WHEN length(${text}) <= ${maxComparedLength} AND ${text} ~ ${format}
     THEN CASE WHEN pg_input_is_valid(${text}, 'timestamptz')
@@ -136,7 +136,8 @@ const ordering = (text: RawBuilder<string>, op: Ordering, value: string): Clause
 }
 
 /**
- * Returns a word in every combination of upper and lower case, the original first. The index only finds exact values.
+ * Returns a word in every combination of upper and lower case, starting with the original. The index only finds exact
+ * values.
  */
 const spellingsOf = (word: string): [string, ...string[]] => {
   const spellings = [...word].reduce(
@@ -157,7 +158,7 @@ const holding = (key: string, text: string, ...others: string[]): Clause => {
   return sql`(${sql.join(contains, sql` OR `)})`
 }
 
-/** Compares a text, which is null if the value has none. */
+/** Compares a text, which is null if the value is not a text. */
 const textClause = (
   text: RawBuilder<string>,
   op: Exclude<Operator, 'is_set' | 'is_not_set'>,
@@ -183,8 +184,8 @@ const textClause = (
 }
 
 /**
- * Compares metadata with a condition. A missing key and null only satisfy `is_not_set`. Objects and arrays are set, but
- * satisfy no other operator.
+ * Compares metadata with a condition. Missing keys and null only satisfy `is_not_set`. Objects and arrays count as set,
+ * but satisfy no other operator.
  */
 const metadataClause = ({ key, op, value = '' }: Condition): Clause => {
   const held = sql`jsonb_typeof(conversations.metadata -> ${key}::text)`
@@ -213,7 +214,7 @@ const comparisons: Record<MeasureCondition['op'], Clause> = { ...operators, eq: 
 /** The columns of conversations that contain measures. */
 const measured = { signal: sql`conversations.signals`, sound: sql`conversations.sound` }
 
-/** A number that was measured of a conversation, or null. */
+/** A measured number of a conversation, or null. */
 export const measureAt = (of: keyof typeof measured, path: string[]): RawBuilder<number | null> =>
   sql`(${measured[of]} #>> ${path}::text[])::float8`
 
@@ -222,7 +223,7 @@ const measureClause = (of: keyof typeof measured, { name, op, value }: MeasureCo
 
 const isSought = ({ op }: Condition): boolean => ['eq', 'is_true', 'is_false'].includes(op)
 
-/** Compares a start with the times of the selection. */
+/** Compares a start time with the times of the selection. */
 const timeClauses = ({ since, until, period }: Part, startedAt: RawBuilder<unknown>): Clause[] => {
   const moving = period && boundsOfPeriod(period)
   const from = since === undefined ? moving?.since : sql`${since}::timestamptz`
@@ -233,7 +234,7 @@ const timeClauses = ({ since, until, period }: Part, startedAt: RawBuilder<unkno
   return clauses
 }
 
-/** Returns the conditions, except times, that an index in list order supports. */
+/** Returns the conditions that an index in list order supports, without those on times. */
 const keyClauses = (selection: Listed): Clause[] => {
   const { agentIds, agentVersionIds, companyIds, customerId, externalId } = selection
   const { statuses, reviewStatus } = selection
@@ -257,11 +258,11 @@ export const orderedClauses = (selection: Listed): Clause[] => [
   ...timeClauses(selection, sql`conversations.started_at`),
 ]
 
-/** The number of the customer metric `m`: booleans count as 0 and 1, and everything else is null. */
+/** The number for the customer metric `m`: booleans count as 0 and 1, and all other values are null. */
 export const metricValue = sql<number | null>`CASE jsonb_typeof(m.value) WHEN 'number' THEN m.value::float8
   WHEN 'boolean' THEN (m.value = 'true'::jsonb)::integer::float8 END`
 
-/** Whether results of all monitor versions count, or only those of the current one. */
+/** Whether results of all monitor versions count, or only those of the current version. */
 export type VersionScope = 'historical' | 'current'
 
 const inScope = (org: OrgId, ids: string[], scope: VersionScope): Clause =>
@@ -291,13 +292,13 @@ const found: Record<MonitorCondition['result'], Clause> = {
   unscored: sql`n.status = ${codes.unscored}`,
 }
 
-/** How results are read. */
+/** The way in which results are read. */
 export type ResultLookup =
   /** The results of each conversation are looked up, which suits a few conversations. */
   | 'each'
   /**
-   * All results of the monitors are read in one pass, which suits many conversations. `before` limits them in addition
-   * to the selection's own period.
+   * All results of the monitors are read in one pass, which suits many conversations. In addition to the selection's
+   * own period, `before` limits them.
    */
   | { before: string | undefined; within?: Clause[] }
 
@@ -337,7 +338,7 @@ type ResultCondition = {
   isMatch: Clause
   /** The conditions of the indexes that contain the results. Every result that can match is in one of them. */
   indexes: [Clause, ...Clause[]]
-  /** Whether results are read from the table to check a few conversations. It must not be scanned. */
+  /** Whether results are read from the table to check a few conversations. The table must not be scanned. */
   isInTable?: boolean
 }
 
@@ -380,36 +381,42 @@ const resultClause = (
   return sql`(conversations.started_at, conversations.id) IN (${sql.join(read, sql` UNION ALL `)})`
 }
 
-/** Returns the condition on the categories of a monitor. An index contains them, so other results are not read. */
+/**
+ * Returns the condition on the categories of a monitor. An index contains the categories, so other results are not
+ * read.
+ */
 const categoryCondition = ({ monitorId, any }: NonNullable<Part['categories']>): ResultCondition => ({
   monitorId,
   isMatch: sql`r.categories IS NOT NULL AND r.categories && ${any}::text[]`,
   indexes: [sql`r.categories IS NOT NULL`],
 })
 
-/** Whether fields are too long for an entry of an index. Numbers must be literals, as in the indexes. */
+/** Whether fields are too long for an index entry. Numbers must be literals, as in the indexes. */
 const isLong = sql`(octet_length(r.fields::text) > 800 OR coalesce(cardinality(r.unsupported_fields), 0) > 10)::integer`
 
 /**
- * The conditions of the two indexes of fields. The first one contains the fields, so results that don't match are not
+ * The conditions of the two field indexes. The first index contains the fields, so results that don't match are not
  * read. Long fields are in the second one.
  */
 const fieldIndexes: [Clause, ...Clause[]] = [sql`${isLong} < 1`, sql`${isLong} = 1`]
 
-/** Compares dates that mention a year, a day and month, or only a time of day. Only dates of the same form compare. */
+/**
+ * Compares dates that contain a year, only a day and month, or only a time of day. Dates are comparable only if they
+ * have the same components.
+ */
 const dateOrdering = (text: RawBuilder<string>, operator: Clause, value: string): Clause | undefined => {
   if (isTimestamp(value, datedField)) return timeOrdering(text, operator, value, datedField)
   const form = [yearless, timeOfDay].find((format) => new RegExp(format).test(value))
-  // Their digits have fixed places, so their order is that of their characters.
+  // Their digits have fixed positions, so sorting them as text sorts them by time.
   return form === undefined ? undefined : sql`(${text} ~ ${form} AND ${text} COLLATE "C" ${operator} ${value})`
 }
 
-/** Compares numbers, and texts that contain one, which takes longer. */
+/** Compares numbers and texts that contain one, which is slower. */
 const numberOrdering = (text: RawBuilder<string>, field: RawBuilder<unknown>, op: Ordering, value: string): Clause =>
   sql`CASE WHEN jsonb_typeof(${field}) = 'number' THEN ${field}::numeric ${operators[op]} ${value}::numeric
     WHEN jsonb_typeof(${field}) = 'string' THEN ${ordering(text, op, value)} ELSE false END`
 
-/** Returns whether a value has an order: it is a number, a date, or a time of day. */
+/** Returns whether a value can be ordered: it is a number, a date, or a time of day. */
 export const isOrdered = (value: string): boolean =>
   isDecimal(value) ||
   isTimestamp(value, datedField) ||
@@ -435,7 +442,7 @@ const containsText = (text: RawBuilder<string>, field: RawBuilder<unknown>, valu
       SELECT 1 FROM jsonb_array_elements_text(${field}) AS e(entry) WHERE lower(e.entry) = lower(${value}::text))
     ELSE strpos(lower(${text}), lower(${value}::text)) > 0 END`
 
-/** Compares a field of the result `r`. Null, as the value of a missing field, only satisfies `is_not_set`. */
+/** Compares a field of the result `r`. A missing field is null, which only satisfies `is_not_set`. */
 const fieldMatch = ({ field: key, op, value = '', values = [] }: FieldCondition): Clause => {
   const field = sql`(r.fields -> ${key}::text)`
   const text = sql<string>`(CASE WHEN jsonb_typeof(${field}) IN ('string', 'number', 'boolean')
@@ -466,9 +473,9 @@ const fieldMatch = ({ field: key, op, value = '', values = [] }: FieldCondition)
 }
 
 /**
- * Returns one condition for each monitor, because each of its results is compared with all of them at once. The planner
- * has no statistics about fields. With CASE, it expects that half of the results match, and compares all versions at
- * once. If it expected only a few matches, it would look up newer versions one by one, even if there are many.
+ * Returns one condition for each monitor, because each result of the monitor is compared with all of them at once. The
+ * planner has no statistics about fields. With CASE, it expects half of the results to match, and compares all versions
+ * at once. If it expected only a few matches, it would look up newer versions one by one, even if there are many.
  */
 const fieldConditions = (fields: FieldCondition[]): ResultCondition[] =>
   [...Map.groupBy(fields, ({ monitorId }) => monitorId)].map(([monitorId, conditions]) => ({
@@ -479,13 +486,13 @@ const fieldConditions = (fields: FieldCondition[]): ResultCondition[] =>
     isInTable: true,
   }))
 
-/** Combines the conditions of a filter within a filter. */
+/** Combines the conditions of a nested filter. */
 const innerClause = (org: OrgId, inner: Exclusion, lookup: ResultLookup, scope: VersionScope): Clause => {
   const clauses = [...orderedClauses(inner), ...soughtClauses(org, inner, lookup, scope), ...otherClauses(inner)]
   return sql`(${sql.join(clauses, sql` AND `)})`
 }
 
-/** Conditions by filters within the filter. They read results within the period of the outer filter. */
+/** The conditions of nested filters. They read results within the period of the outer filter. */
 const nestedClauses = (
   org: OrgId,
   { anyOf, exclude, ...own }: Selection,
@@ -498,7 +505,7 @@ const nestedClauses = (
     const parts = anyOf.map((part) => innerClause(org, part, inner, scope))
     clauses.push(sql`(${sql.join(parts, sql` OR `)})`)
   }
-  // A condition on something absent is neither true nor false.
+  // A condition on a missing value is neither true nor false.
   if (exclude) clauses.push(sql`${innerClause(org, exclude, inner, scope)} IS NOT TRUE`)
   return clauses
 }
@@ -601,7 +608,10 @@ export const whereSelected = <T extends keyof DB, O>(
     ...otherClauses(selection),
   ]).modifyEnd(eachTime)
 
-/** Does the same for a few conversations. Looks up the results of each. */
+/**
+ * Restricts a query to matching conversations like the function above, but for a few conversations. Looks up the
+ * results of each one.
+ */
 export const whereAmong = <T extends keyof DB, O>(
   query: SelectQueryBuilder<DB, T, O>,
   org: OrgId,
@@ -616,15 +626,13 @@ export const whereAmong = <T extends keyof DB, O>(
     ...otherClauses(selection),
   ]).modifyEnd(eachTime)
 
-/**
- * Returns whether an index in list order finds exactly the selected conversations, so that no unselected row is read.
- */
+/** Returns whether an index in list order finds exactly the selected conversations, so that no other row is read. */
 export const isReadInIndexOrder = (org: OrgId, selection: Listed): boolean =>
   soughtClauses(org, selection, 'each').length + otherClauses(selection).length === 0
 
 /**
- * Restricts an index in list order and starts it at the page's position. If the position is within the period, the end
- * of the period is omitted. It would add nothing and be expensive: with two bounds, PostgreSQL 18 starts at the end of
+ * Restricts an index in list order and starts it at the page's position. If the position is within the period, omits
+ * the end of the period, which would be redundant and expensive: with two bounds, PostgreSQL 18 starts at the end of
  * the period and reads all pages down to the position.
  */
 const orderedFrom = (org: OrgId, selection: Listed, after: string | undefined): Clause[] => {
@@ -633,7 +641,7 @@ const orderedFrom = (org: OrgId, selection: Listed, after: string | undefined): 
   const { until, period, ...others } = selection
   const isWithin = until === undefined || Date.parse(startedAt) < Date.parse(until)
   const before = sql<boolean>`(conversations.started_at, conversations.id) < (${startedAt}::timestamptz, ${id}::uuid)`
-  // If the period moves forward, a position within it stays before its end.
+  // If the period moves forward, a position within the period stays before its end.
   const from = period && sql<boolean>`conversations.started_at >= ${boundsOfPeriod(period).since}`
   return [ofTenant(org), ...orderedClauses(isWithin ? others : { ...others, until }), ...(from ? [from] : []), before]
 }
@@ -642,16 +650,16 @@ const newest = <T extends 'conversations', O>(query: SelectQueryBuilder<DB, T, O
   query.orderBy(sql`conversations.started_at`, 'desc').orderBy(sql`conversations.id`, 'desc').limit(sql.lit(count))
 
 /**
- * Returns a page of a selection that satisfies `isReadInIndexOrder`, with any columns, plus one row if there is a next
- * page.
+ * Returns a page of a selection that satisfies `isReadInIndexOrder`, with any columns, and one more row if there is a
+ * next page.
  */
 export const selectInOrder = (db: Db, org: OrgId, selection: Listed, { limit, after }: Page) =>
   newest(narrow(db.selectFrom('conversations'), orderedFrom(org, selection, after)), limit + 1).modifyEnd(eachTime)
 
-/** How many of the newest conversations are checked individually before an unordered index is used. */
+/** The number of newest conversations that are checked individually before an unordered index is used. */
 export const newestCount = 2_000
 
-/** Selects the affected results of one monitor in any version. They have their own index in list order. */
+/** Selects the affected results of one monitor in any version. An index contains them in list order. */
 const affectedBy = (db: Db, org: OrgId, monitorId: string, selection: Selection) => {
   const affected = db
     .selectFrom('monitor_results')
@@ -664,12 +672,12 @@ const affectedBy = (db: Db, org: OrgId, monitorId: string, selection: Selection)
 }
 
 /**
- * Returns the conversations on a page of the list, newest first, plus one if there is a next page. `after` is a
+ * Returns the conversations on a page of the list, newest first, and one more if there is a next page. `after` is a
  * position, `<startedAt> <id>`. An unordered index can find many or few conversations, and the planner's estimate is
  * not reliable enough: walking through a million conversations for a word that nobody said takes as long as fetching
- * all of them for a word that everyone said. So the newest conversations are checked first, and the index returns all
- * matches only if they do not fill the page. Subqueries with LIMIT or OFFSET keep the two apart, because they are
- * planned separately. If the filter asks for affected results of one monitor, the newest of those are checked in
+ * all conversations for a word that everyone said. So the newest conversations are checked first, and the index returns
+ * all matches only if they do not fill the page. Subqueries with LIMIT or OFFSET separate the two steps, because they
+ * are planned separately. If the filter selects affected results of one monitor, the newest of those are checked in
  * between. If there are no others, the page is complete.
  */
 export const listSelected = async (db: Db, org: OrgId, selection: Listed, { limit, after }: Page) => {
@@ -683,7 +691,7 @@ export const listSelected = async (db: Db, org: OrgId, selection: Listed, { limi
       .select(['conversations.id', 'conversations.started_at as startedAt'])
       .modifyEnd(eachTime)
       .execute()
-  /** Treats the subquery as the table in the rest of the statement. */
+  /** Uses the subquery as the table in the rest of the statement. */
   const from = <O>(rows: SelectQueryBuilder<DB, 'conversations', O>) =>
     db.selectFrom(rows.as('conversations')) as unknown as SelectQueryBuilder<DB, 'conversations', object>
 
@@ -697,7 +705,7 @@ export const listSelected = async (db: Db, org: OrgId, selection: Listed, { limi
     const affected = affectedBy(db, org, monitor.id, selection).$if(after !== undefined, (query) =>
       query.where(sql<boolean>`(call_started_at, conversation_id) < (${startedAt}::timestamptz, ${id}::uuid)`),
     )
-    // This runs first, so that no conversation is missed if a result changes in between.
+    // This step runs first, so that no conversation is missed if a result changes between the steps.
     const [beyond] = await affected
       .orderBy('call_started_at', 'desc')
       .orderBy('conversation_id', 'desc')
@@ -729,7 +737,7 @@ export const countSelected = async (db: Db, org: OrgId, selection: Selection, sc
 
 type Periods = Calendar & CalendarWindow & { mostPeriods: number }
 
-/** Counts the selected conversations by the interval in which they started, oldest first, including empty intervals. */
+/** Counts the selected conversations in each interval by their start, oldest first, including empty intervals. */
 export const countSelectedByPeriod = async (db: Db, org: OrgId, selection: Selection, periods: Periods) => {
   const bounds = await listPeriodBounds(db, periods, periods, periods.mostPeriods)
   const period = sql<number>`width_bucket(conversations.started_at, ${bounds}::timestamptz[]) - 1`

@@ -6,7 +6,7 @@ import { Signals } from '../transcripts/signals/signals.ts'
 
 /** The orders of a list of conversations. */
 
-/** Examples are `talkRatio` and `responseLatencyMs.p95`. */
+/** For example, `talkRatio` or `responseLatencyMs.p95`. */
 export const signalNames: string[] = Object.entries(Signals.properties).flatMap(([name, schema]) =>
   'properties' in schema ? Object.keys(schema.properties as object).map((part) => `${name}.${part}`) : name,
 )
@@ -52,7 +52,7 @@ const newestFirst: Sorting = { key: { kind: 'startedAt' }, direction: 'desc' }
 
 const namesOf = { signal: signalNames, sound: soundNames }
 
-/** Returns what is wrong with the name of a signal or of a measure of sound. */
+/** Returns the error in the name of a signal or sound measure. */
 export const faultOfMeasure = (kind: keyof typeof namesOf, name: string): string | undefined => {
   const names = namesOf[kind]
   if (names.includes(name)) return undefined
@@ -73,15 +73,14 @@ const readKey = (by: string): SortKey | string => {
   return faultOfMeasure(kind, name) ?? { kind, path: name.split('.') }
 }
 
-/** Validates what a schema cannot. `path` is the path of the sort in the request. */
+/** Validates rules that a schema cannot express. `path` is the sort's path in the request. */
 export const faultsOfSort = (sort: Sort | undefined, path: string): Issue[] => {
   const key = sort === undefined ? undefined : readKey(sort.by)
   return typeof key === 'string' ? [{ path: `${path}.by`, message: key }] : []
 }
 
 /**
- * Returns a validated sort. By default, the newest conversations come first. `path` is the path of the sort in the
- * request.
+ * Returns a validated sort. By default, the newest conversations come first. `path` is the sort's path in the request.
  */
 export const parseSort = (sort: Sort | undefined, path: string): Sorting => {
   if (sort === undefined) return newestFirst

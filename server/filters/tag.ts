@@ -1,6 +1,6 @@
 import Type from 'typebox'
 
-/** A tag of a conversation, as people type it. */
+/** A conversation tag, as people type it. */
 export const Tag = Type.String({
   minLength: 1,
   maxLength: 50,
@@ -10,6 +10,6 @@ export const Tag = Type.String({
   examples: ['escalated'],
 })
 
-/** Returns tags as they are stored: trimmed, in lower case, each once, and sorted. */
+/** Returns tags in their stored form: trimmed, lowercase, unique, and sorted. */
 export const normalizeTags = (tags: string[]): string[] =>
   [...new Set(tags.map((tag) => tag.trim().toLowerCase()))].sort()

@@ -6,14 +6,14 @@ type IdList = 'agentIds' | 'agentVersionIds' | 'agentGroupIds' | 'companyIds' | 
 type Names = IdList | 'monitors' | 'categories' | 'fields' | 'bucketId'
 type Named = Pick<Selection, Names | 'anyOf' | 'exclude'>
 
-/** Returns a filter and the filters within it. */
+/** Returns a filter and all filters nested in it. */
 const partsOf = (selection: Named): Pick<Part, Names>[] => [
   selection,
   ...(selection.anyOf ?? []),
   ...(selection.exclude ? [selection.exclude, ...(selection.exclude.anyOf ?? [])] : []),
 ]
 
-/** Returns the names of the IDs in these filters. Omits unknown IDs. */
+/** Returns the names for the IDs in these filters. Omits unknown IDs. */
 export const findNames = async (db: Db, org: OrgId, selections: Named[]): Promise<Map<string, string>> => {
   const parts = selections.flatMap(partsOf)
   const all = (field: IdList) => parts.flatMap((part) => part[field] ?? [])

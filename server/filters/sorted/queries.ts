@@ -20,13 +20,13 @@ import {
 import { mostSorted, type Sorting } from '../sort.ts'
 
 /**
- * Reads pages of a list in any order. Like the list itself, first checks a limited number of conversations in the order
- * of an index, and only selects all matches if those do not fill the page.
+ * Reads pages of a list in any order. Like the list itself, first checks a limited number of conversations in index
+ * order, and selects all matches only if those do not fill the page.
  */
 
 export type SortedRow = { id: string; startedAt: Date; value: number | null }
 
-/** After the row with this value, start, and ID. */
+/** The position after the row with this value, start, and ID. */
 type Position = { value: number | null; startedAt: string; id: string }
 
 export const positionOf = ({ value, startedAt, id }: SortedRow): string => `${value} ${startedAt.toISOString()} ${id}`
@@ -45,7 +45,9 @@ type Columns = { value?: RawBuilder<unknown>; startedAt: RawBuilder<unknown>; id
 
 const ofConversation = { startedAt: sql`conversations.started_at`, id: sql`conversations.id` }
 
-/** Selects the rows after the position, compared as a whole, so that an index finds the first. */
+/**
+ * Selects the rows after the position. Values are compared together as one row, so that an index finds the first one.
+ */
 const pastClauses = (
   { value, startedAt, id }: Columns,
   direction: Direction,
@@ -78,12 +80,12 @@ type IndexedPart = {
   columns: Columns
   /** Conditions that the index in this order supports. */
   indexed: Clause[]
-  /** The other conditions, for a few conversations and for many. */
+  /** The other conditions, one version for a few conversations and one for many. */
   each: Clause[]
   many: Clause[]
 }
 
-/** Reads the rows of a part that has an index in its order on conversations. */
+/** Reads the rows of a section that has an index in its order on conversations. */
 const readPart = async (
   db: Db,
   { columns, indexed, each, many }: IndexedPart,
@@ -122,7 +124,7 @@ const score = {
   id: sql`r.conversation_id`,
 }
 
-/** Reads scores of the monitor, in the order of their index. The page joins them with their conversations. */
+/** Reads scores of the monitor in index order. The page joins them with their conversations. */
 const readScored = async (
   db: Db,
   org: OrgId,
@@ -176,7 +178,7 @@ const hasNoScore = (org: OrgId, monitorId: string): Clause => sql`NOT EXISTS (
 
 /**
  * Restricts the index in list order. After a position within the period, the bound on the side where the list began
- * adds nothing and would be expensive: PostgreSQL 18 starts at that end.
+ * would be redundant and expensive: PostgreSQL 18 starts at that end.
  */
 const listOrder = (selection: Selection, direction: Direction, position: Position | undefined): Clause[] => {
   if (!position) return orderedClauses(selection)
@@ -220,7 +222,7 @@ const durations = (org: OrgId, selection: Selection, isKnown: boolean): IndexedP
   }
 }
 
-/** Reads the conversations with a value first, then the others. */
+/** Reads the conversations with a value first, and then the others. */
 const readTwoParts = async (
   position: Position | undefined,
   count: number,
@@ -317,7 +319,7 @@ export const sortedStatement = (
   return { text, values: [...parameters] }
 }
 
-/** Returns the conversations on a page in this order, plus one if there is a next page. */
+/** Returns the conversations on a page in this order, and one more if there is a next page. */
 export const listSorted = (
   db: Db,
   org: OrgId,
