@@ -39,7 +39,7 @@ type Monitor = Awaited<ReturnType<typeof findMonitors>>[number]
 
 const missing = 'does not exist in your organization'
 
-/** Returns the measured monitor, if one is measured. */
+/** Returns the monitor that the query measures, if it measures one. */
 const requireMonitors = async (
   db: Db,
   org: OrgId,
@@ -57,7 +57,7 @@ const requireMonitors = async (
   return monitorId === undefined ? undefined : found.get(monitorId)
 }
 
-/** Returns null if neither end is limited. */
+/** Returns the period, or null if neither end is limited. */
 export const periodOf = ({ since, until }: Within) =>
   since || until ? { since: since ?? null, until: until ?? null } : null
 
@@ -71,7 +71,7 @@ export const closed = (within: Within, why: string, path = 'filter'): ClosedPeri
 
 export const keyText = (key: Key | undefined): string => JSON.stringify(key ?? 'other')
 
-/** The sums of each group, and those of its periods. */
+/** The sums of each group, and of each group and period. */
 type Group = { key: Key | undefined; total: Sums; periods: Map<number, Sums> }
 
 const groupsOf = (sums: GroupSums[]): Map<string, Group> => {
@@ -92,7 +92,7 @@ const noGroup: Group = { key: [], total: noSums, periods: new Map() }
  * share.
  */
 const inOrder = (groups: Map<string, Group>, groupBy: string[]): Group[] => {
-  // Without `groupBy`, there is exactly one group.
+  // Without `groupBy`, there is only one group.
   if (groupBy.length === 0) return [groups.get(keyText([])) ?? noGroup]
   return [...groups.values()].sort(
     (a, b) =>
@@ -132,7 +132,7 @@ export const readZone = (query: Pick<AnalyticsQuery, 'timezone'>, { period }: Se
 
 type AnswerRequest = Pick<AnalyticsQuery, 'measure' | 'filter' | 'timezone' | 'groupBy'>
 
-/** Reads the conversations of a query without their times, its period, and its time zone. */
+/** Reads a query's conversations without their times, and its period and time zone. */
 export const readQuestion = async ({ db, clock }: AnswerDeps, org: OrgId, query: AnswerRequest) => {
   const given = parseFilter(query.filter ?? {}, 'filter')
   const { since: _since, until: _until, period, ...selection } = given
@@ -142,7 +142,7 @@ export const readQuestion = async ({ db, clock }: AnswerDeps, org: OrgId, query:
   return { measure: withLowerCaseId(query.measure), monitor, selection, period, timezone, within }
 }
 
-/** Returns the period to compare with: an earlier one, or the given dates. */
+/** Returns the period to compare with: an earlier one, or one with the given dates. */
 export const readCompared = (
   compareTo: CompareTo,
   within: Within,
@@ -154,10 +154,10 @@ export const readCompared = (
   return { since, until }
 }
 
-/** The maximum number of categories that an answer shows. */
+/** The maximum number of categories in an answer. */
 const mostShown = 50
 
-/** Adds the categories to show: those of the definition, and those of the results in any of the periods. */
+/** Adds the categories to show: those in the definition, and those in the results of any of the periods. */
 const withCategories = async (
   on: Db,
   org: OrgId,

@@ -32,7 +32,7 @@ const figuresOf = ({ groups }: { groups: Group[] }) => groups.map(({ label, n, v
 const march = { since: '2026-03-01T00:00:00Z', until: '2026-04-01T00:00:00Z' }
 const on = (day: number) => `2026-03-${String(day).padStart(2, '0')}T09:00:00Z`
 
-/** Creates conversations on consecutive days, each with a result. */
+/** Creates conversations on consecutive days, each with one result. */
 const give = async (results: object[], more: (at: number) => object = () => ({})) => {
   const ids = await makeConversations(
     server,
@@ -47,7 +47,7 @@ const give = async (results: object[], more: (at: number) => object = () => ({})
 
 type Stored = Pick<ResultRow, 'conversationId' | 'monitorId' | 'monitorVersion' | 'categories'>
 
-/** Stores an unscored result of any version and kind of monitor. */
+/** Stores an unscored result for any version and kind of monitor. */
 const store = (row: Stored) => {
   const given = { ...noResult, ...row, status: 'unscored' as const, evaluatedAt: null, evaluator: 'test' }
   return server.deps.db.transaction().execute((trx) => upsertResults(trx, orgIdOf(org), [given], server.clock.now()))
@@ -119,7 +119,7 @@ describe('the share of categories', () => {
         { n: 0, value: null },
       ],
     })
-    // It only occurred before, and is still a share of the results of both periods.
+    // The category only occurred in the earlier period, and still has a share of the results in both periods.
     expect(of('delivery')).toMatchObject({ n: 2, value: 0, comparison: { n: 2, value: 0.5, difference: -0.5 } })
     expect(of('delivery').comparison.differenceInterval95).toMatchObject({ low: expect.any(Number) })
   })

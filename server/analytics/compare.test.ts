@@ -113,7 +113,8 @@ describe('two versions', () => {
       { affected: 22, all: 40 },
     ] as const
     const { low, high } = newcombe(...shares, 0.05)
-    // Two rates, a median, and a mean; the number of conversations is no estimate, and 40 are too few for a p95.
+    // Two rates, a median, and a mean. The number of conversations is not an estimate, and 40 conversations are too few
+    // for a p95.
     expect(body.compared).toBe(4)
     expect(body.rows[4]).toMatchObject({
       measure: { kind: 'rate', monitorId: refunds.id },
@@ -219,7 +220,7 @@ describe('periods, agents, and companies', () => {
     server.clock.advance(2 * minuteMs)
     while (await buildNext(deps, history.org));
     await expectExactComparisons(server, history, random, 30)
-    // Some hours are read from sums, and those that changed from conversations.
+    // Some hours are read from stored sums, and changed hours are read from conversations.
     await changeUntil(2_000)
     await expectExactComparisons(server, history, random, 12)
   })

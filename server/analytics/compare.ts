@@ -30,7 +30,7 @@ const readSide = async (db: Db, path: Side['path'], given: Selection, now: Date)
   return { ...within, path, selection }
 }
 
-/** Reads side b, and side a in its own period or in one before that of b. */
+/** Reads side b, and side a in its own period or in the period before that of b. */
 const readSides = async ({ db, clock }: AnswerDeps, query: GroupComparisonQuery): Promise<[a: Side, b: Side]> => {
   const now = clock.now()
   const [givenA, givenB] = [parseFilter(query.a, 'a'), parseFilter(query.b, 'b')]
@@ -45,10 +45,10 @@ const readSides = async ({ db, clock }: AnswerDeps, query: GroupComparisonQuery)
   return [{ ...a, ...earlier }, b]
 }
 
-/** Each conversation has at most one of these. */
+/** Each conversation has at most one value for each of these. */
 const singles = ['agentIds', 'agentVersionIds', 'companyIds', 'channels', 'directions', 'statuses'] as const
 
-/** Returns whether it is certain that no conversation is on both sides. */
+/** Returns whether no conversation can be on both sides. */
 const areApart = (a: Side, b: Side): boolean => {
   if ((a.until && b.since && a.until <= b.since) || (b.until && a.since && b.until <= a.since)) return true
   return singles.some((field) => {
@@ -71,13 +71,13 @@ const isWorthShowing = ({ measure: { kind }, a, b }: Row): boolean =>
 const volume: Measure = { kind: 'volume' }
 
 /**
- * Returns whether a conversation can have several values. Each result has a cost and a response time, and the results
- * of one conversation often come from one request.
+ * Returns whether a conversation can have several values. Each result has its own cost and response time, and the
+ * results of one conversation often come from one request.
  */
 const hasSeveralValues = (measure: Measure): boolean =>
   (measure.kind === 'cost' || measure.kind === 'latency') && monitorOf(measure) === undefined
 
-/** Limits the total time of a comparison. */
+/** Limits the total duration of a comparison. */
 const openDeadline = () => {
   const startedAt = performance.now()
   return () => {
@@ -87,7 +87,7 @@ const openDeadline = () => {
   }
 }
 
-/** Reads both sides of all measures as they are at one moment. */
+/** Reads both sides of all measures from one snapshot. */
 const readSums = ({ replica }: AnswerDeps, org: OrgId, sides: [Side, Side], { measures, isGiven }: Chosen) => {
   let path: Side['path'] = 'a'
   const begin = (next: Side['path']) => {

@@ -1,4 +1,4 @@
-// The measures of a comparison: those of the request, or general ones and those of enabled monitors.
+// The measures of a comparison: those in the request, or otherwise general measures and those of enabled monitors.
 
 import { findMonitors, listMonitors } from '../monitors/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
@@ -6,7 +6,7 @@ import { type Issue, invalidAll } from '../platform/errors.ts'
 import type { Actor } from '../platform/identity/actor.ts'
 import { isByCategory, type Measure, monitorOf, withLowerCaseId } from './query-schema.ts'
 
-/** Without measures in the request, at most this many monitors are compared. */
+/** The maximum number of monitors to compare if the request names no measures. */
 const mostMonitors = 50
 
 const general: Measure[] = [
@@ -23,9 +23,9 @@ type Monitor = Awaited<ReturnType<typeof findMonitors>>[number]
 
 export type Chosen = {
   measures: Measure[]
-  /** The name of each monitor. */
+  /** The name of each monitor, by its ID. */
   names: Map<string, string>
-  /** Whether the request names them. */
+  /** Whether the request names the measures. */
   isGiven: boolean
   warnings: string[]
 }
@@ -43,7 +43,7 @@ const measuresOf = (monitor: Monitor): Measure[] => [
 
 const namesOf = (monitors: Monitor[]) => new Map(monitors.map(({ id, name }) => [id, name]))
 
-/** Reads the measures of the request, whose monitors have to exist. */
+/** Reads the measures in the request. Their monitors must exist. */
 const readMeasures = async (db: Db, org: OrgId, given: Measure[]): Promise<Chosen> => {
   const measures = given.map(withLowerCaseId)
   const ids = measures.flatMap((measure) => monitorOf(measure) ?? [])
@@ -65,7 +65,7 @@ export const chooseMeasures = async (
 ): Promise<Chosen> => {
   if (given) return readMeasures(db, org, given)
   if (!entitlements.monitors) return { measures: general, names: new Map(), isGiven: false, warnings: [] }
-  // Reads one more than the limit, to detect that there are more.
+  // Reads one more than the limit to detect whether there are more.
   const found = await listMonitors(db, org, { enabled: true }, { limit: mostMonitors, after: undefined })
   const monitors = found.slice(0, mostMonitors)
   return {

@@ -8,7 +8,7 @@ import { compareRows, type Row } from './differences.ts'
 import type { Kind } from './figures.ts'
 
 const seed = 20_261_126
-/** In 3,000 runs, 1.2 to 3.4% of comparisons without a difference had a mark. */
+/** In 3,000 runs, 1.2% to 3.4% of comparisons without a difference had a mark. */
 const runs = 300
 
 type Random = ReturnType<typeof seededRandom>
@@ -31,16 +31,16 @@ const wholeOf = (values: number[], kind: Kind): Whole => {
   }
 }
 
-/** What is measured of a conversation that is this difficult, from 0 to 1. */
+/** A measured value. `value` draws one for a conversation with a difficulty from 0 to 1. */
 type Measured = { kind: Kind; value: (random: Random, difficulty: number) => number }
 
 const rate = (often: number): Measured => ({
   kind: 'share',
-  // Difficult conversations are affected in several ways, so rows depend on each other.
+  // Difficult conversations are affected in several ways, so rows are correlated.
   value: (random, difficulty) => Number(share(random) < often * (0.5 + difficulty)),
 })
 
-/** Twenty monitors. Some of them are almost never affected. */
+/** Twenty monitors. Some of them almost never find a conversation affected. */
 const rates = Array.from({ length: 20 }, (_, at) => rate(0.005 + (0.4 * at ** 2) / 361))
 
 const skewed = (random: Random, difficulty: number) => -Math.log(share(random)) * (0.5 + difficulty)
@@ -59,7 +59,7 @@ const measures = [...rates, ...others]
 
 type World = { a: number; b: number; onB?: (row: number, value: number, random: Random) => number }
 
-/** Compares two sides, which don't differ unless `onB` changes what is measured. */
+/** Compares two sides. They don't differ unless `onB` changes the values. */
 const compareOnce = (random: Random, { a, b, onB = (_, value) => value }: World) => {
   const side = (count: number) =>
     Array.from({ length: count }, () => {
@@ -152,7 +152,7 @@ describe('a row', () => {
     const [first] = compareRows([one, none, none, none])
     expect(first?.isNotable).toBe(false)
     expect(first?.adjustedP).toBeCloseTo(4 * (first?.p ?? 0), 12)
-    // Rows that can't be tested don't count as tests.
+    // Rows that can't be tested don't count towards the number of tests.
     const [single] = compareRows([one, of('count', times(3, 1), times(900, 1)), of('mean', [1, 2], [3, 4])])
     expect(single?.isNotable).toBe(true)
   })

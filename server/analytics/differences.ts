@@ -1,4 +1,4 @@
-// Differences between two groups of conversations, of several measures at once. Pure.
+// Calculates the differences between two groups of conversations for several measures at once. Pure.
 
 import { valueOfStep } from '../platform/db/rounded-values.ts'
 import { holm } from '../statistics/families.ts'
@@ -15,17 +15,17 @@ import { rateTest } from '../statistics/rate-intervals.ts'
 import type { Whole } from './days/sum.ts'
 import { differenceInterval, type Figure, figureOf, type Kind, noSums, quantileOf } from './figures.ts'
 
-/** Of comparisons without any difference, at most this share has a notable one. */
+/** The maximum share of comparisons that have a notable difference although there is no real difference. */
 const falseShare = 0.05
 
-/** For fewer values than this, Welch's test is wrong too often if they are far from normal. */
+/** With fewer values, Welch's test is wrong too often if they are far from normally distributed. */
 const fewest = 30
 
 export type Row = {
   kind: Kind
   a: Whole
   b: Whole
-  /** Whether a conversation can have several values, which are then alike, so that no test counts them as independent. */
+  /** Whether a conversation can have several values. Those are similar, so no test treats them as independent. */
   isDependent?: boolean
 }
 
@@ -70,7 +70,7 @@ const comparePercentiles = (quantile: number, { a, b }: Row): Compared => {
   }
 }
 
-/** Counts and sums have no p, because they are not estimates. */
+/** Counts and sums have no p-value, because they are not estimates. */
 const testOf = ({ kind, a, b }: Row): number | null => {
   if (kind === 'share') return rateTest({ affected: a.hits, all: a.count }, { affected: b.hits, all: b.count })
   return kind === 'mean' && Math.min(a.count, b.count) >= fewest ? meanTest(a, b) : null
@@ -97,8 +97,8 @@ const compareRow = ({ isDependent = false, ...row }: Row): Compared =>
   isDependent ? { ...compareIndependent(row), differenceInterval95: null, p: null } : compareIndependent(row)
 
 /**
- * Compares each row by itself, and marks the differences that are more than chance although several rows were compared
- * (Holm's method).
+ * Compares each row by itself, and marks the differences that are unlikely to be chance even though several rows were
+ * compared (Holm's method).
  */
 export const compareRows = (rows: Row[]): Difference[] => {
   const compared = rows.map(compareRow)

@@ -14,7 +14,7 @@ const explain = (body: object, as = key) => call('POST', '/v1/analytics/explain'
 
 const filter = { since: '2026-03-08T00:00:00Z', until: '2026-03-15T00:00:00Z' }
 
-/** Creates two weeks of calls of two agents on two plans. The second week is the current period. */
+/** Creates two weeks of calls from two agents on two plans. The second week is the current period. */
 const makeWeeks = async (made: (week: number, agent: string, plan: string, at: number) => object, each = 60) => {
   const given = [0, 1].flatMap((week) =>
     ['leo', 'mia'].flatMap((agent) =>

@@ -1,4 +1,4 @@
-// Explains why a measure differs from that of an earlier period: the groups of conversations that moved it.
+// Explains why a measure differs from that of an earlier period: finds the groups of conversations that changed it.
 
 import type { Static } from 'typebox'
 import { listMetadataKeys } from '../conversations/metadata-keys/queries.ts'
@@ -39,7 +39,9 @@ type Grouped = Omit<Summed, 'show'>
 
 const keysOf = (sums: GroupSums[]): Key[] => sums.flatMap(({ key }) => (key === undefined ? [] : [key]))
 
-/** Sums the groups that are among the largest in either period: one that is gone explains a change, too. */
+/**
+ * Sums the groups that are among the largest in either period, because a group that disappeared also explains a change.
+ */
 const sumBoth = async (on: Db, org: OrgId, request: Grouped, periods: ClosedPeriod[]): Promise<Map<string, Sums>[]> => {
   const largest: GroupSums[][] = []
   for (const period of periods) {

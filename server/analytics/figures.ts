@@ -1,4 +1,4 @@
-// Figures with their intervals, from sums. Pure.
+// Calculates figures and their intervals from sums. Pure.
 
 import { valueOfStep } from '../platform/db/rounded-values.ts'
 import { share } from '../statistics/agreement.ts'
@@ -12,7 +12,7 @@ const alpha = 0.05
 
 export type Figure = { n: number; value: number | null; interval95: Interval | null }
 
-/** The figures that can be computed from sums. */
+/** The figures that can be calculated from sums. */
 export type Kind = 'count' | 'share' | Statistic
 
 export const kindOf = (measure: Measure): Kind => {
@@ -22,7 +22,7 @@ export const kindOf = (measure: Measure): Kind => {
 
 const quantiles: Partial<Record<Kind, number>> = { p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99 }
 
-/** Returns the share of values below a percentile, or undefined for everything else. */
+/** Returns the share of values below a percentile, or undefined for other figures. */
 export const quantileOf = (kind: Kind): number | undefined => quantiles[kind]
 
 export const noSums: Sums = { count: 0, hits: 0, sum: 0, squares: 0, step: null, lowStep: null, highStep: null }

@@ -1,4 +1,4 @@
-// The period that a query is about, and the earlier one that it is compared with.
+// Determines the period of a query, and the earlier period that it is compared with.
 
 import type { Selection } from '../filters/queries.ts'
 import type { Db } from '../platform/db/database.ts'
@@ -6,13 +6,13 @@ import { readLength, resolvePeriod, type ZonedPeriod } from '../platform/db/peri
 import { dayMs } from '../platform/durations.ts'
 import { openZone } from '../platform/time-zone.ts'
 
-/** Open at an end that the filter does not limit. */
+/** The period is open at an end that the filter does not limit. */
 export type Within = { since: Date | undefined; until: Date | undefined }
 
 export type ClosedPeriod = { since: Date; until: Date }
 
 /**
- * Returns the period of a filter. A current week or month ends now, so that it is compared with the same part of the
+ * Returns the period of a filter. A current week or month ends now, so that it is compared with the same portion of the
  * one before.
  */
 export const readPeriod = async (db: Db, { since, until, period }: Selection, now: Date): Promise<Within> => {
@@ -27,7 +27,7 @@ export const readPeriod = async (db: Db, { since, until, period }: Selection, no
   }
 }
 
-/** Months and local days vary in length, so a period in these units is shifted by the same unit. */
+/** Months and local days vary in length, so periods in these units are shifted by one of the same unit. */
 type Shift = { months: number } | { days: number } | { ms: number }
 
 const monthsOf = { day: 0, week: 0, month: 1, quarter: 3, year: 12 }
@@ -50,7 +50,7 @@ const shiftOf = ({ since, until }: ClosedPeriod, period: ZonedPeriod | undefined
   return Number.isInteger(days) ? { days } : { ms: until.getTime() - since.getTime() }
 }
 
-/** Returns the same time some months earlier. Like in PostgreSQL, the 31st becomes the last day of a shorter month. */
+/** Returns the same time some months earlier. As in PostgreSQL, the 31st becomes the last day of a shorter month. */
 const monthsBefore = (wall: Date, months: number): Date => {
   const moved = new Date(wall)
   moved.setUTCDate(1)

@@ -124,7 +124,7 @@ const measures = [
 
 export type Measure = Static<(typeof measures)[number]>
 
-/** One of these schemas, chosen by `kind`, so that a fault is reported for the right one. */
+/** One of these schemas. `kind` selects it, so that an error is reported for the right one. */
 export const Measure = Type.Unsafe<Measure>({
   type: 'object',
   required: ['kind'],
@@ -137,14 +137,14 @@ const ofMonitors = new Set(['rate', 'score', 'cost', 'latency', 'agreement', 'ca
 
 const categoryOf = /^category:(.+)$/
 
-/** Returns the monitor by whose categories a query groups. */
+/** Returns the monitor whose categories group the query's results. */
 export const groupingMonitor = (groupBy: string[] = []): { id: string; at: number } | undefined => {
   const at = groupBy.findIndex((name) => categoryOf.test(name))
   const id = categoryOf.exec(groupBy[at] ?? '')?.[1]
   return id === undefined ? undefined : { id: id.toLowerCase(), at }
 }
 
-/** Returns what an organization needs to measure it. */
+/** Returns the entitlement that an organization needs for this measure. */
 export const entitlementOf = ({ kind }: Measure, groupBy?: string[]): Entitlement | undefined => {
   if (ofMonitors.has(kind) || groupingMonitor(groupBy)) return 'monitors'
   return kind === 'metric' ? 'metrics' : undefined
@@ -153,7 +153,7 @@ export const entitlementOf = ({ kind }: Measure, groupBy?: string[]): Entitlemen
 /** Returns whether the answer has a group for each category. */
 export const isByCategory = (measure: Measure): boolean => measure.kind === 'category' && measure.category === undefined
 
-/** Returns what is wrong with the groups of a query, apart from unknown monitors. */
+/** Returns the error in a query's groups, except for unknown monitors. */
 export const faultOfGroups = (measure: Measure, groupBy: string[] = []): string | undefined => {
   const categories = groupBy.filter((name) => categoryOf.test(name)).length
   if (categories > 1) return 'can only contain the categories of one monitor'
@@ -168,15 +168,15 @@ export const faultOfGroups = (measure: Measure, groupBy: string[] = []): string 
 export const monitorOf = (measure: Measure): string | undefined =>
   'monitorId' in measure ? measure.monitorId : undefined
 
-/** Returns the measure with its monitor's ID in lower case, as in stored sums. */
+/** Returns the measure with its monitor's ID in lowercase, as in stored sums. */
 export const withLowerCaseId = (measure: Measure): Measure => {
   const monitorId = monitorOf(measure)?.toLowerCase()
-  // The kind stays the same, which the type of the spread object does not say.
+  // The kind stays the same, but the type of the spread object doesn't show that.
   return monitorId === undefined ? measure : ({ ...measure, monitorId } as Measure)
 }
 
 const mostGroups = 50
-/** Every hour of a week. */
+/** The number of hours in a week. */
 const mostHours = 168
 
 /** Enough for many categories of several agents. */
@@ -203,7 +203,7 @@ const Group = Type.String({
 const intervals = ['hour', 'day', 'week', 'month'] as const
 const comparisons = ['previous_period', 'previous_year'] as const
 
-/** An earlier period that follows from another one. */
+/** An earlier period that is derived from another one. */
 export const EarlierPeriod = Choice(comparisons)
 
 const ComparedDates = Closed(

@@ -1,4 +1,4 @@
-// Sums a measure, from the stored sums of days and from conversations and results.
+// Adds up a measure from the stored sums of days and from conversations and results.
 
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { type Coverage, coverageOf, hasWholeHours } from './days/coverage.ts'
@@ -20,7 +20,7 @@ export type Summed = Omit<SumRequest, 'ranges'>
 
 const isOfResults = ({ kind }: Summed['measure']): boolean => ['rate', 'score', 'cost', 'latency'].includes(kind)
 
-/** Reads which days have sums, and which of their hours changed since. */
+/** Reads which days have sums, and which of their hours have changed since. */
 export type StoredReader = {
   days: (within: Within, of: 'conversations' | 'metrics') => Promise<Date[]>
   changed: (of: 'conversations' | 'results') => Promise<Date[]>
@@ -31,7 +31,7 @@ export const openStored = (db: Db, org: OrgId): StoredReader => ({
   changed: (of) => listChangedHours(db, org, of),
 })
 
-/** Returns which hours have sums that answer a query, as the transaction sees them. */
+/** Returns the hours whose sums can answer a query, as seen by the transaction. */
 export const readCoverage = async (reader: StoredReader, request: Summed, within: Within): Promise<Coverage> => {
   const { bounds, measure } = request
   const isByHour = request.groupBy.some(isOfTime)
@@ -46,9 +46,9 @@ export const readCoverage = async (reader: StoredReader, request: Summed, within
 }
 
 /**
- * Sums a measure by group and by group and period, of the largest groups and of all others together. Groups and periods
- * without a value are left out. The interval of a percentile needs no assumption about the values: it is between two of
- * them, whose ranks are so far apart that the percentile is between them in 95 of 100 samples.
+ * Sums a measure by group, and by group and period, for the largest groups and for all others together. Groups and
+ * periods without a value are omitted. The interval of a percentile makes no assumption about the values. It lies
+ * between two values, and their ranks are so far apart that the true percentile is between them in 95 of 100 samples.
  */
 export const sumMeasure = async (
   db: Db,

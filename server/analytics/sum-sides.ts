@@ -1,4 +1,4 @@
-// Sums measures of both sides of a comparison. What several of them need is read once.
+// Sums measures for both sides of a comparison. Data that several measures need is read once.
 
 import type { Selection } from '../filters/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
@@ -22,12 +22,12 @@ import { openStored, readCoverage } from './sum-measure.ts'
 
 export type Side = Within & { path: 'a' | 'b'; selection: Selection }
 
-/** Runs a read once for each name. */
+/** Runs a read once for each name, and shares the result. */
 const openOnce = () => {
   const known = new Map<string, Promise<unknown>>()
   return <T>(name: unknown[], read: () => Promise<T>): Promise<T> => {
     const text = JSON.stringify(name)
-    // The same name always stands for the same read, and so for its type.
+    // The same name always stands for the same read, and therefore for its type.
     const found = known.get(text) as Promise<T> | undefined
     if (found) return found
     const reading = read()
@@ -75,8 +75,8 @@ const cellOf = (measure: Measure, { results, affected, scores, sum, squares }: R
 }
 
 /**
- * Returns a function that sums both sides of a measure. `begin` is called with the side that the next statement is about.
- * The results of all monitors of `measures` are counted together.
+ * Returns a function that sums both sides of a measure. Before each statement, calls `begin` with the side that the
+ * statement is about. The results of all monitors in `measures` are counted together.
  */
 export const openSideSums = (
   db: Db,
@@ -126,13 +126,13 @@ export const openSideSums = (
         }),
       )
     }
-    // One for each side.
+    // One entry for each side.
     return sums as [Whole, Whole]
   }
 
   return (measure: Measure): Promise<[Whole, Whole]> => {
     const quantile = quantileOf(kindOf(measure))
-    // Several percentiles of a measure have the same distribution.
+    // Several percentiles of a measure share the same distribution.
     return once(['measure', { ...measure, statistic: quantile !== undefined }], () => sumBoth(measure))
   }
 }

@@ -1,4 +1,4 @@
-// Counts days: reads their conversations, results, and metrics, and sums them.
+// Builds the sums of days: reads their conversations, results, and metrics, and adds them up.
 
 import { setImmediate as pause } from 'node:timers/promises'
 import { batchesOf } from '../../platform/batches.ts'
@@ -25,27 +25,30 @@ import {
 
 const valuesOfConversations = ['duration', 'delay', ...signalNames.map((name) => `signal:${name}`)]
 
-/** The maximum number of values that one statement reads, so that it ends before its time limit. */
+/** The maximum number of values that one statement reads, so that it finishes before its time limit. */
 const mostValues = 1_000_000
 
-/** A day whose metrics have more keys, such as one for each conversation, would take more space than its conversations. */
+/**
+ * If the metrics of a day have more keys, for example one for each conversation, their sums would take more space than
+ * the conversations.
+ */
 const mostKeys = 500
 
 type Subject = Values & { subject: string }
 
 const allNumbers = (count: number): Int32Array => Int32Array.from({ length: count }, (_, n) => n)
 
-/** Keeps the conversations with a value. */
+/** Keeps only conversations that have a value. */
 const known = (subject: string, numbers: Int32Array, values: Float64Array): Subject => {
   const isKnown = (_: number, at: number) => !Number.isNaN(values[at])
   return { subject, numbers: numbers.filter(isKnown), values: values.filter((value) => !Number.isNaN(value)) }
 }
 
-/** Reads one column of `readValues`. */
+/** Reads one column from the result of `readValues`. */
 const columnOf = (packed: Buffer, count: number, at: number, columns: number): Float64Array =>
   Float64Array.from({ length: count }, (_, n) => packed.readDoubleBE((n * columns + at) * 8))
 
-/** Reads the columns of `readSounds`. */
+/** Reads the columns from the result of `readSounds`. */
 const readColumns = (packed: Buffer, subjects: string[]): Subject[] => {
   const size = 4 + 8 * subjects.length
   const count = packed.byteLength / size
@@ -59,7 +62,7 @@ const readColumns = (packed: Buffer, subjects: string[]): Subject[] => {
   )
 }
 
-/** Reads records of a number and a value. */
+/** Reads records that consist of a number and a value. */
 const readPairs = ({ subject, packed }: Packed): Subject => {
   const count = packed.byteLength / 12
   return {
@@ -69,7 +72,7 @@ const readPairs = ({ subject, packed }: Packed): Subject => {
   }
 }
 
-/** Reads records of a number, a result, and a score. */
+/** Reads records that consist of a number, a result, and a score. */
 const readScored = ({ subject: monitorId, packed }: Packed): Subject[] => {
   const count = packed.byteLength / 14
   const numbers = Int32Array.from({ length: count }, (_, at) => packed.readInt32BE(at * 14))
@@ -86,7 +89,7 @@ const readScored = ({ subject: monitorId, packed }: Packed): Subject[] => {
   ]
 }
 
-/** Divides keys into those that one statement reads. */
+/** Divides keys into groups that one statement can read. */
 const batchesOfKeys = (counts: Map<string, number>): string[][] => {
   const batches: string[][] = []
   let room = 0
@@ -130,7 +133,7 @@ async function* readSubjects(
   }
 }
 
-/** Sums a subject by each grain. Other work continues in between. */
+/** Sums a subject at each grain. Other work continues in between. */
 async function* sumSubject(grains: Grain[], days: Date[], { subject, ...values }: Subject): AsyncGenerator<PackedRow> {
   if (values.numbers.length === 0) return
   for (const grain of grains) {
@@ -142,7 +145,7 @@ async function* sumSubject(grains: Grain[], days: Date[], { subject, ...values }
   }
 }
 
-/** Counts days that have conversations, and yields the rows of a few subjects at a time. */
+/** Counts the days that have conversations, and yields the rows of a few subjects at a time. */
 export async function* countDays(trx: Db, org: OrgId, days: Date[]): AsyncGenerator<PackedRow[]> {
   await insertGroups(trx, org, days)
   const started = await readStarted(trx, org, days)

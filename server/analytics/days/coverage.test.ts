@@ -6,7 +6,7 @@ const day = new Date('2026-03-10T00:00:00Z')
 const at = (time: string) => new Date(`2026-03-10T${time}:00Z`)
 const spell = (time: Date | undefined) => time?.toISOString().slice(11, 16) ?? 'open'
 
-/** Returns the interval of each hour, or a dot if the hour is read from conversations. */
+/** Returns the interval of each hour, or a dot for hours that are read from conversations. */
 const shown = ({ days, ranges }: ReturnType<typeof coverageOf>) => ({
   hours: [...days.values()].map((hours) => [...hours].map((interval) => (interval < 0 ? '.' : interval)).join('')),
   ranges: ranges.map(({ since, until }) => `${spell(since)}-${spell(until)}`),

@@ -1,4 +1,4 @@
-// Divides the period of a query into hours whose sums are stored and times that are read from conversations and results.
+// Divides the period of a query into hours with stored sums and times that are read from conversations and results.
 // Pure.
 
 import { dayMs, hourMs } from '../../platform/durations.ts'
@@ -6,7 +6,7 @@ import { openZone } from '../../platform/time-zone.ts'
 
 /** The days with stored sums, and the hours whose sums are outdated. */
 export type Stored = {
-  /** In order. */
+  /** Sorted. */
   days: Date[]
   /** Hours whose sums are outdated. */
   changed: Date[]
@@ -18,13 +18,15 @@ export type Range = { since: Date | undefined; until: Date | undefined }
 type Period = Range & { bounds: Date[] | undefined }
 
 export type Coverage = {
-  /** For each day, the interval of each hour, or -1 if the hour is read otherwise. Without intervals, the interval is 0. */
+  /**
+   * The interval of each hour, by day, or -1 for hours that are read otherwise. Without intervals, the interval is 0.
+   */
   days: Map<number, Int16Array>
-  /** In order of time, without gaps between neighbors. */
+  /** Sorted by time, without gaps between neighbors. */
   ranges: Range[]
 }
 
-/** With more ranges, or if the ranges are longer than the hours, everything is read as one range. */
+/** If there are more ranges than this, or if the ranges are longer than the hours, everything is read as one range. */
 const mostRanges = 500
 
 /** Returns the last interval that starts at or before a time. */
@@ -38,7 +40,7 @@ const intervalAt = (bounds: number[], ms: number): number => {
   return low - 1
 }
 
-/** Returns whether there are many ranges, or they are longer than all hours together. */
+/** Returns whether there are many ranges, or whether they are longer than all hours together. */
 const isMostly = (ranges: { since: number; until: number }[], hours: number): boolean => {
   const lengths = ranges.map(({ since, until }) => until - since).filter(Number.isFinite)
   const all = lengths.reduce((sum, length) => sum + length, 0)
@@ -65,7 +67,7 @@ const openRanges = (start: number, end: number) => {
 }
 
 /**
- * Returns what is read from stored sums. With `wholeDays`, this only includes the hours of days that are stored
+ * Returns the hours that are read from stored sums. With `wholeDays`, only includes the hours of days that are stored
  * completely and belong to one interval.
  */
 export const coverageOf = (
@@ -108,7 +110,7 @@ export const coverageOf = (
 const stepMs = 14 * dayMs
 const mostSteps = 2_000
 
-/** Returns whether local hours start when hours in UTC do, throughout a period. */
+/** Returns whether local hours start at the same time as UTC hours, throughout a period. */
 export const hasWholeHours = (timezone: string, { since, until }: Range): boolean => {
   if (timezone === 'UTC') return true
   if (!since || !until || (until.getTime() - since.getTime()) / stepMs > mostSteps) return false

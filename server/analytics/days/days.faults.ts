@@ -11,7 +11,9 @@ import { minuteMs } from '../../platform/durations.ts'
 import { buildNext } from './build.ts'
 import { listChangedHours } from './queries.ts'
 
-/** Processes that store sums are killed at any moment, while conversations change. Every answer is exact at all times. */
+/**
+ * Kills processes that store sums at any moment, while conversations change. Every answer must be exact at all times.
+ */
 
 const seed = inject('seeds')[0] ?? 1
 const rounds = inject('rounds')

@@ -28,7 +28,7 @@ it(`answers equal counting all rows after 10,000 random changes (seed ${seed})`,
   let compareAt = 1_000
   while (changes < 10_000) {
     changes += await history.step()
-    // Days are built at any moment, or not at all for a while.
+    // Days are built at any moment, or not at all for some time.
     if (random.chance(0.1)) {
       server.clock.advance(random.pick([0, minuteMs, 40 * minuteMs]))
       await buildNext(deps, org)

@@ -4,7 +4,7 @@ import { currentTime, defineSweep } from '../../platform/jobs/define-sweep.ts'
 import { buildNext, checkDays, thin } from './build.ts'
 import { listBuiltOrganizationsAllOrgs, listDueOrganizationsAllOrgs } from './queries.ts'
 
-/** Yields numbered items while there is more to do. Progress is stored, so an interrupted slice continues. */
+/** Yields numbered items while there are more to process. Progress is stored, so an interrupted slice continues. */
 async function* whileMore(step: () => Promise<boolean>): AsyncGenerator<{ id: string }> {
   for (let at = 0; await step(); at++) yield { id: String(at) }
 }
@@ -15,7 +15,7 @@ const done = async () => {}
 export const buildAnalyticsDays = defineSweep({
   name: 'analytics.build-days',
   schedule: '* * * * *',
-  // Earlier versions of the service do not note what they change.
+  // Earlier versions of the service do not record their changes.
   time: async (deps: Deps) => ((await runsOneVersion(deps.db)) ? currentTime(deps) : undefined),
   concurrency: 2,
   listOrganizations: ({ db }: Deps) => listDueOrganizationsAllOrgs(db),
@@ -26,10 +26,10 @@ export const buildAnalyticsDays = defineSweep({
   sweepItem: done,
 })
 
-/** The most days that are checked in a night. The next one continues. */
+/** The maximum number of days that are checked in one night. The next night continues. */
 const daysAtNight = 30
 
-/** Compares stored sums with the conversations. */
+/** Compares stored sums with the conversations they were built from. */
 export const checkAnalyticsDays = defineSweep({
   name: 'analytics.check-days',
   schedule: '20 3 * * *',

@@ -1,5 +1,5 @@
-// Notes the hours of changed conversations, in the transaction of the change: until their sums are rebuilt, they are read
-// from the conversations.
+// Notes the hours of changed conversations in the transaction of the change. These hours are read from the
+// conversations until their sums are rebuilt.
 
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
@@ -26,7 +26,7 @@ export const noteChangedHours = (
   { conversations }: { conversations: { startedAt: Date }[] },
 ): Promise<void> => noteHours(deps, trx, org, hoursOf(conversations.map(({ startedAt }) => startedAt)), false)
 
-/** Notes the hours of conversations that got metrics. */
+/** Notes the hours of conversations that received metrics. */
 export const noteMeasuredHours = async (
   deps: NoteDeps,
   trx: Db,
@@ -44,7 +44,7 @@ export const noteSettledHours = async (
   { conversationIds }: { conversationIds: string[] },
 ): Promise<void> => noteHours(deps, trx, org, await listHoursOf(trx, org, conversationIds), false)
 
-/** Notes the hours of conversations that got results. */
+/** Notes the hours of conversations that received results. */
 export const noteJudgedHours = async (
   deps: NoteDeps,
   trx: Db,

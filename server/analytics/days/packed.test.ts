@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { haveSameSums, openGrains, packValues } from './packed.ts'
 
-/** Packs values. All belong to one conversation, like the costs of several judges. */
+/** Packs values. All of them belong to one conversation, like the costs of several judges. */
 const packed = (values: number[]): Buffer => {
   const [all] = openGrains(Buffer.alloc(20))
   if (!all) throw new Error('no grain')

@@ -3,12 +3,12 @@
 import { limitedValue, stepOfValue } from '../../platform/db/rounded-values.ts'
 import type { PackedRow } from './queries.ts'
 
-/** The hour is -1 for sums of whole days. */
+/** The hour is -1 in the sums of whole days. */
 export type HourSums = { group: number; hour: number; count: number; hits: number; sum: number; squares: number }
 
 const sumsLength = 30
 
-/** Calls back for each group and hour, with one object that changes. */
+/** Calls back for each group and hour. Reuses one object for all calls. */
 export const readHours = (hours: Buffer, take: (sums: HourSums) => void): void => {
   const view = new DataView(hours.buffer, hours.byteOffset, hours.byteLength)
   const sums = { group: 0, hour: 0, count: 0, hits: 0, sum: 0, squares: 0 }
@@ -56,24 +56,25 @@ export const haveSameSums = (one: Buffer, other: Buffer): boolean => {
     ofOne.every((a, at) => {
       const b = ofOther[at]
       if (!b || a.group !== b.group || a.hour !== b.hour || a.count !== b.count || a.hits !== b.hits) return false
-      // Positive and negative values can cancel out, but this is an upper bound for the sum of their absolute values.
+      // Positive and negative values can cancel out, so this compares with an upper bound for the sum of their absolute
+      // values.
       return isNear(a.sum, b.sum, Math.sqrt(a.count * a.squares)) && isNear(a.squares, b.squares, a.squares)
     })
   )
 }
 
-/** The cells that values are summed in, in order: each group and hour that has conversations. */
+/** The cells that values are summed in, sorted. A cell is a group and an hour with conversations. */
 export type Grain = {
   grain: number
-  /** The cell of each conversation. */
+  /** The cell of each conversation, by its number. */
   cellOf: Int32Array
   /** The day, group, and hour of each cell. */
   cells: { day: number; group: number; hour: number }[]
-  /** For each cell, the first one of the same day and group. */
+  /** For each cell, the first cell with the same day and group. */
   firstOf: Int32Array
 }
 
-/** The grain of all columns together has many groups, so it is only summed by day, and not for percentiles. */
+/** The grain of all columns together has many groups, so it has sums only by day and no percentiles. */
 const everything = 7
 const grains = [0, 4, 2, 1, everything]
 
@@ -109,7 +110,10 @@ export const openGrains = (started: Buffer): Grain[] => {
   })
 }
 
-/** Values of one subject: the numbers of the conversations, whether each is a hit, and its value. Rates have no values. */
+/**
+ * The values of one subject: the numbers of the conversations, whether each is a hit, and its value. Rates have no
+ * values.
+ */
 export type Values = { numbers: Int32Array; hits?: Uint8Array; values?: Float64Array }
 
 /** Counts the rounded values of each cell. Returns the bytes of each day. */
@@ -190,7 +194,7 @@ const packHours = ({ cellOf, cells }: Grain, { numbers, hits, values }: Values):
   )
 }
 
-/** Sums the values of a subject by one grain. The days are the positions of those that were read. */
+/** Sums the values of a subject at one grain. The days are the positions in the list of days that were read. */
 export const packValues = (grain: Grain, given: Values): Map<number, Omit<PackedRow, 'subject' | 'grain' | 'day'>> => {
   const { numbers, values } = given
   const hours = packHours(grain, given)

@@ -18,7 +18,10 @@ export type PackedRow = {
 
 type Note = { id: string; at: Date; onlyResults: boolean }
 
-/** Notes hours. On a cluster, a statement with only values costs half as much as one that reads them. */
+/**
+ * Notes hours. On a cluster, a statement that contains only values costs half as much as one that reads them from a
+ * table.
+ */
 export const insertChanges = (trx: Db, org: OrgId, hours: Date[], { id, at, onlyResults }: Note) =>
   trx
     .insertInto('analytics_changes')
@@ -34,8 +37,8 @@ export const listHoursOf = async (trx: Db, org: OrgId, conversationIds: string[]
 }
 
 /**
- * Lists organizations with notes, and those whose days are not all built. In three statements, because a cluster can't
- * join all organizations with the data on its nodes.
+ * Lists organizations with notes, and those whose days are not all built. Uses three statements, because a cluster
+ * can't join all organizations with the data on its nodes.
  */
 export const listDueOrganizationsAllOrgs = async (db: Db): Promise<{ id: OrgId }[]> => {
   const changed = await db.selectFrom('analytics_changes').select('organization_id as id').distinct().execute()
@@ -46,7 +49,7 @@ export const listDueOrganizationsAllOrgs = async (db: Db): Promise<{ id: OrgId }
   return organizations.filter(({ id }) => isChanged.has(id) || !isBuilt.has(id)) as { id: OrgId }[]
 }
 
-/** Lists organizations with built days, which are checked. */
+/** Lists organizations that have built days to check. */
 export const listBuiltOrganizationsAllOrgs = (db: Db) =>
   db.selectFrom('analytics_progress').select('organization_id as id').orderBy('organization_id').execute() as Promise<
     { id: OrgId }[]
@@ -54,7 +57,7 @@ export const listBuiltOrganizationsAllOrgs = (db: Db) =>
 
 export type State = { builtSince: Date | null; checkedUntil: Date | null }
 
-/** Returns undefined before the first build. */
+/** Returns the build state, or undefined before the first build. */
 export const findState = (db: Db, org: OrgId): Promise<State | undefined> =>
   db
     .selectFrom('analytics_progress')
@@ -62,7 +65,7 @@ export const findState = (db: Db, org: OrgId): Promise<State | undefined> =>
     .where('organization_id', '=', org)
     .executeTakeFirst()
 
-/** Lists the hours with notes: all, or those whose conversations themselves changed. */
+/** Lists the hours with notes: all of them, or only those whose conversations themselves changed. */
 export const listChangedHours = async (db: Db, org: OrgId, of: 'results' | 'conversations'): Promise<Date[]> => {
   const { rows } = await sql<{ hour: Date }>`
     SELECT DISTINCT hour FROM analytics_changes
@@ -81,14 +84,14 @@ export const hasManyChanges = async (db: Db, org: OrgId, most: number): Promise<
 
 const longStatement = sql.raw(`${plannedEachTime} ${takesLong}`)
 
-/** Gives the transaction more time: a day of a large organization takes longer than a request may. */
+/** Extends the transaction's time limit, because a day of a large organization takes longer than a request may. */
 export const allowLongStatements = (trx: Db) => sql`SET LOCAL statement_timeout = ${sql.lit(240_000)}`.execute(trx)
 
 type Quiet = { quietSince: Date; waitingSince: Date; builtSince: Date | null; limit: number }
 
 /**
- * Lists days that have not changed lately, or have waited for long, newest first. Days before `builtSince` have no sums
- * yet.
+ * Lists days that have not changed recently, or that have waited for a long time, newest first. Days before
+ * `builtSince` have no sums yet.
  */
 export const listQuietDays = async (db: Db, org: OrgId, quiet: Quiet): Promise<Date[]> => {
   const { quietSince, waitingSince, builtSince, limit } = quiet
@@ -118,22 +121,25 @@ export const findDayBefore = async (
 export const insertState = (trx: Db, org: OrgId, builtSince: Date | null) =>
   trx.insertInto('analytics_progress').values({ organization_id: org, built_since: builtSince, builds: 1 }).execute()
 
-/** Counts a build, and fails if another one committed since this transaction started. Undefined leaves `built_since` as it is. */
+/**
+ * Counts a build. Fails if another build was committed since this transaction started. Undefined leaves `built_since`
+ * unchanged.
+ */
 export const countBuild = (trx: Db, org: OrgId, builtSince?: Date | null) =>
   sql`
     UPDATE analytics_progress SET builds = builds + 1
       ${builtSince === undefined ? sql`` : sql`, built_since = ${builtSince}::timestamptz`}
     WHERE organization_id = ${org}`.execute(trx)
 
-/** Deletes the notes that this transaction sees: later ones are of changes that it does not see either. */
+/** Deletes the notes that this transaction sees. Later notes are about changes that it does not see either. */
 export const deleteChanges = (trx: Db, org: OrgId, days: Date[]) =>
   sql`
     DELETE FROM analytics_changes WHERE organization_id = ${org}
       AND date_trunc('day', hour, 'UTC') = ANY(${days}::timestamptz[])`.execute(trx)
 
 /**
- * Keeps one note of each kind for hours with many. Must not run during a build, which might delete the note that is
- * kept.
+ * Keeps one note of each kind for hours with many notes. Must not run during a build, which might delete the note that
+ * is kept.
  */
 export const thinChanges = (trx: Db, org: OrgId, most: number) =>
   sql`
@@ -152,7 +158,7 @@ export const deleteDays = (trx: Db, org: OrgId, days: Date[]) =>
 
 const dimensions = ['agent_id', 'agent_version_id', 'company_id', 'channel', 'direction'] as const
 
-/** The columns that tell the groups of each grain apart. Those of conversations without a value are null. */
+/** The columns that distinguish the groups at each grain. The columns of conversations without a value are null. */
 const columnsOfGrain = new Map<number, readonly (typeof dimensions)[number][]>([
   [4, ['agent_id', 'agent_version_id']],
   [2, ['company_id']],
@@ -165,7 +171,7 @@ const withinDay = (at: RawBuilder<unknown>) => sql`${at} >= g.day AND ${at} < g.
 const daysOf = (days: Date[]) =>
   sql`SELECT d.day, d.at FROM unnest(${days}::timestamptz[]) WITH ORDINALITY AS d(day, at)`
 
-/** Numbers the groups of these days that have no number yet. */
+/** Assigns numbers to the groups of these days that don't have one yet. */
 export const insertGroups = async (trx: Db, org: OrgId, days: Date[]): Promise<void> => {
   for (const [grain, columns] of columnsOfGrain) {
     const named = sql.join(columns.map((name) => sql.ref(name)))
@@ -188,8 +194,8 @@ export const insertGroups = async (trx: Db, org: OrgId, days: Date[]): Promise<v
 }
 
 /**
- * Joins the groups of one grain. Every conversation has one, but a left join lets the planner expect one as well. Comparing
- * texts lets it use a hash table although columns can be null.
+ * Joins the groups at one grain. Every conversation has a group, but a left join lets the planner expect one as well.
+ * Comparing texts lets the planner use a hash table although columns can be null.
  */
 const joinGroups = (org: OrgId, grain: number, alias: string) => {
   const columns = columnsOfGrain.get(grain) ?? []
@@ -201,16 +207,16 @@ const joinGroups = (org: OrgId, grain: number, alias: string) => {
 }
 
 /**
- * Selects the conversations of days, numbered from 0. Within a transaction, a conversation always has the same number.
+ * Selects the conversations of days, numbered from 0. Within a transaction, the number of a conversation never changes.
  */
 const numbered = (org: OrgId, days: Date[]) => sql`
   SELECT (row_number() OVER (ORDER BY s.started_at, s.id) - 1)::integer AS n, g.at, s.*
   FROM (${daysOf(days)}) g JOIN conversations s ON s.organization_id = ${org} AND ${withinDay(sql`s.started_at`)}`
 
 /**
- * Reads the hour of each conversation and the numbers of its groups, 4 bytes each: the hour counts from the first day
- * on, then agent and version, company, channel and direction, and all of these. The result is packed, because reading
- * it as rows takes ten times as long.
+ * Reads the hour of each conversation and the numbers of its groups, 4 bytes each. Hours are counted from the first
+ * day. The groups are agent and version, company, channel and direction, and all of these together. The result is
+ * packed, because reading rows takes ten times as long.
  */
 export const readStarted = async (db: Db, org: OrgId, days: Date[]): Promise<Buffer> => {
   const { rows } = await sql<{ packed: Buffer | null }>`
@@ -223,7 +229,7 @@ export const readStarted = async (db: Db, org: OrgId, days: Date[]): Promise<Buf
   return rows[0]?.packed ?? Buffer.alloc(0)
 }
 
-/** Selects a value of the conversation itself. */
+/** Selects a value stored with the conversation itself. */
 const valueIn = (subject: string): RawBuilder<unknown> => {
   if (subject === 'duration') return sql`s.duration_seconds::float8`
   if (subject === 'delay') return sql`extract(epoch FROM s.created_at - s.started_at)::float8`
@@ -231,7 +237,10 @@ const valueIn = (subject: string): RawBuilder<unknown> => {
   return sql`(s.signals #>> ${path}::text[])::float8`
 }
 
-/** Reads values of each conversation, 8 bytes each, in the order of their numbers. `NaN` stands for none. */
+/**
+ * Reads values of each conversation, 8 bytes each, in the order of the conversation numbers. `NaN` stands for a missing
+ * value.
+ */
 export const readValues = async (db: Db, org: OrgId, days: Date[], subjects: string[]): Promise<Buffer> => {
   const values = subjects.map((subject) => sql`float8send(coalesce(${valueIn(subject)}, 'NaN'))`)
   const { rows } = await sql<{ packed: Buffer | null }>`
@@ -251,8 +260,8 @@ export const countSounds = async (db: Db, org: OrgId, days: Date[]): Promise<num
 }
 
 /**
- * Reads measures of sound: for each conversation with a measured recording, its number (4 bytes), and its values (8 each), where
- * `NaN` stands for none.
+ * Reads sound measures. For each conversation with a measured recording, returns its number (4 bytes) and its values (8
+ * bytes each). `NaN` stands for a missing value.
  */
 export const readSounds = async (db: Db, org: OrgId, days: Date[], names: SoundName[]): Promise<Buffer> => {
   const values = names.map(
@@ -264,7 +273,7 @@ export const readSounds = async (db: Db, org: OrgId, days: Date[], names: SoundN
   return rows[0]?.packed ?? Buffer.alloc(0)
 }
 
-/** Values of one subject: the number of each conversation (4 bytes), and what the statement reads of it. */
+/** Values of one subject: the number of each conversation (4 bytes), and the values that the statement reads for it. */
 export type Packed = { subject: string; packed: Buffer }
 
 const numericMetrics = (org: OrgId, days: Date[]) => sql`
@@ -272,13 +281,13 @@ const numericMetrics = (org: OrgId, days: Date[]) => sql`
     AND jsonb_typeof(m.value) IN ('number', 'boolean')`
 
 export type MetricKeys = {
-  /** How many values each key has. */
+  /** The number of values for each key. */
   counts: Map<string, number>
-  /** Days with more keys than are stored. Their keys are not counted. */
+  /** Days with more keys than can be stored. Their keys are not counted. */
   omitted: Date[]
 }
 
-/** Lists the keys of numeric metrics of days that have at most this many. */
+/** Lists the keys of numeric metrics for days that have at most this many. */
 export const listMetricKeys = async (db: Db, org: OrgId, days: Date[], most: number): Promise<MetricKeys> => {
   const { rows } = await sql<{ at: number; key: string; count: number; keys: number }>`
     SELECT k.at, k.key, k.count, k.keys FROM (
@@ -291,7 +300,7 @@ export const listMetricKeys = async (db: Db, org: OrgId, days: Date[], most: num
   return { counts, omitted: rows.flatMap(({ at, keys }) => (keys > most ? (days[at - 1] ?? []) : [])) }
 }
 
-/** Reads numeric metrics, without those of omitted days: the value (8 bytes). */
+/** Reads numeric metrics, except those of omitted days. Each value has 8 bytes. */
 export const readMetrics = async (
   db: Db,
   org: OrgId,
@@ -306,7 +315,10 @@ export const readMetrics = async (
   return rows
 }
 
-/** Reads the newest result of each conversation: whether it is affected (2 bytes), and the score (8). -1 and `NaN` stand for none. */
+/**
+ * Reads the newest result of each conversation: whether it is affected (2 bytes), and its score (8 bytes). -1 and `NaN`
+ * stand for missing values.
+ */
 export const readResults = async (db: Db, org: OrgId, days: Date[], monitorIds: string[]): Promise<Packed[]> => {
   const { rows } = await sql<Packed>`
     SELECT n.monitor_id AS subject, string_agg(
@@ -324,7 +336,7 @@ export const readResults = async (db: Db, org: OrgId, days: Date[], monitorIds: 
   return rows
 }
 
-/** The values that are measured for the results of judges. */
+/** The values that are measured for results of judges. */
 export const valueOfJudge = { cost: sql`r.cost`, latency: sql`r.response_ms / 1000.0::float8` }
 
 /** Reads the costs or response times of all results (8 bytes each). A conversation can have several. */
@@ -363,7 +375,7 @@ export const insertDays = (trx: Db, org: OrgId, rows: PackedRow[]) =>
     )
     .execute()
 
-/** Lists what is stored about some subjects. */
+/** Lists the stored sums of some subjects. */
 export const listDays = (db: Db, org: OrgId, days: Date[], subjects: string[]): Promise<PackedRow[]> =>
   db
     .selectFrom('analytics_days')
@@ -391,7 +403,7 @@ export const countRows = async (
 
 type Checked = { until: Date | null; at: Date; days: number; differing: number }
 
-/** Stores the outcome of a check. It counts as a build, because it may rebuild days. */
+/** Stores the outcome of a check. It counts as a build, because a check may rebuild days. */
 export const noteCheck = (trx: Db, org: OrgId, { until, at, days, differing }: Checked) =>
   sql`
     UPDATE analytics_progress SET builds = builds + 1, checked_until = ${until}::timestamptz, checked_at = ${at}::timestamptz,
@@ -399,7 +411,7 @@ export const noteCheck = (trx: Db, org: OrgId, { until, at, days, differing }: C
       ${differing > 0 ? sql`, differed_at = ${at}::timestamptz` : sql``}
     WHERE organization_id = ${org}`.execute(trx)
 
-/** Returns what the nightly check found so far. */
+/** Returns the results of the nightly check so far. */
 export const findCheckedState = (db: Db, org: OrgId) =>
   db
     .selectFrom('analytics_progress')

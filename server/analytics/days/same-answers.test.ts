@@ -9,7 +9,7 @@ import { measuredSounds } from '../../sound-measures/names.ts'
 import { buildNext, checkDays } from './build.ts'
 import { findCheckedState, listStoredDays } from './queries.ts'
 
-/** Answers are the same before and after sums are stored. */
+/** Tests that answers are the same before and after sums are stored. */
 
 const server = await testServer()
 const { deps } = server

@@ -1,4 +1,4 @@
-// Sums packed days by group and interval, together with sums of times that are read from conversations. Pure.
+// Adds up packed days and sums of times that are read from conversations, by group and interval. Pure.
 
 import { hourMs } from '../../platform/durations.ts'
 import { openZone } from '../../platform/time-zone.ts'
@@ -18,16 +18,16 @@ export type ToSum = {
   /** The number of intervals, or undefined without intervals. */
   intervals: number | undefined
   quantile: number | undefined
-  /** The groups to show, or how many of the largest. */
+  /** The groups to show, or the number of the largest groups to show. */
   show: { keys: Key[] } | { most: number }
 }
 
-/** Returns a function that gives the local hour or weekday of an hour, as a text. */
+/** Returns a function that returns the local hour or weekday of an hour as text. */
 const timeKeys = (name: string | undefined, timezone: string) => {
   if (name !== 'hourOfDay' && name !== 'weekday') return undefined
   const { wallTime } = openZone(timezone)
   const offsets = new Map<number, number[]>()
-  /** Returns the differences to UTC in a day, which change on few days. */
+  /** Returns a day's offsets from UTC, which change only on a few days. */
   const offsetsOf = (day: number): number[] => {
     const known = offsets.get(day)
     if (known) return known
@@ -43,7 +43,7 @@ const timeKeys = (name: string | undefined, timezone: string) => {
   }
 }
 
-/** Numbers the keys of groups, in the order in which they occur. */
+/** Numbers the keys of groups in order of occurrence. */
 const openKeys = ({ groups, groupBy, timezone }: Pick<ToSum, 'groups' | 'groupBy' | 'timezone'>) => {
   const indexes = new Map<string, number>()
   const keys: Key[] = []
@@ -77,7 +77,7 @@ const percentileOf = (steps: number[], counts: Float64Array, quantile: number) =
 
 type More = Pick<Cell, 'count' | 'hits' | 'sum' | 'squares'>
 
-/** Returns functions that read all sums by the index of their key and by interval. */
+/** Returns functions that read all sums by interval and by the index of their key. */
 const openSources = (given: Omit<ToSum, 'intervals' | 'quantile' | 'show'>) => {
   const { packed, cells, days } = given
   const { keys, indexOf, indexOfHour } = openKeys(given)
@@ -104,12 +104,12 @@ const openSources = (given: Omit<ToSum, 'intervals' | 'quantile' | 'show'>) => {
       }
       for (const cell of others) take(cell.index, cell.interval, cell)
     },
-    /** Calls back for the rounded values of an index and interval, unless it returns undefined. */
+    /** Calls back for the rounded values of an index and interval, unless `choose` returns undefined. */
     eachStep: (
       choose: (index: number, interval: number) => ((step: number, count: number) => void) | undefined,
     ): void => {
       for (const { hourSteps, daySteps, intervals, indexAt } of stored) {
-        // The hour of a whole day is -1; all of its hours belong to one interval.
+        // The hour of a whole day is -1. All of its hours belong to one interval.
         const steps = daySteps ?? hourSteps ?? noBytes
         readSteps(steps, (group, hour) => {
           const index = indexAt(group, Math.max(0, hour))
@@ -147,8 +147,8 @@ const chooseKeys = ({ keys, indexOf, eachSum }: Sources, show: ToSum['show']) =>
 }
 
 /**
- * Returns where the sums of a key and interval are stored. Keys that are not shown share the last place, and totals
- * follow intervals.
+ * Returns the position at which the sums of a key and interval are stored. Keys that are not shown share the last
+ * position. Totals come after intervals.
  */
 const openPlaces = (shown: number[], intervals: number) => {
   const places = new Map(shown.map((index, place) => [index, place]))
@@ -184,7 +184,7 @@ const sumPlaces = ({ eachSum }: Sources, { count, width, placeOf, positionsOf }:
 const stepCount = 65_536
 const lowestStep = -32_768
 
-/** The maximum number of counts of rounded values in memory. */
+/** The maximum number of counts for rounded values in memory. */
 const mostCounts = 4_000_000
 
 const addPercentiles = ({ eachStep }: Sources, places: Places, sums: Sums[], quantile: number): void => {
@@ -237,9 +237,9 @@ export const sumDays = (given: ToSum): { groups: number; sums: GroupSums[] } => 
   }
 }
 
-/** Counts and sums of everything together. */
+/** The counts and sums of all groups together. */
 export type Whole = Pick<Sums, 'count' | 'hits' | 'sum' | 'squares'> & {
-  /** How often each rounded value occurs. Empty unless percentiles are wanted. */
+  /** The count of each rounded value. Empty unless percentiles are requested. */
   steps: Map<number, number>
 }
 
@@ -257,7 +257,7 @@ export const sumWhole = (given: Pick<ToSum, 'groups' | 'packed' | 'cells' | 'day
   return whole
 }
 
-/** Returns which days to read: the first, the last, and those whose hours all belong to one interval. */
+/** Returns the days to read: the first and the last one, and all days whose hours belong to one interval. */
 export const daysToRead = (days: Coverage['days'], isByHour: boolean) => {
   const all = [...days.keys()]
   const isWhole = (intervals: Int16Array) =>
