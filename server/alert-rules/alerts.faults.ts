@@ -24,8 +24,8 @@ import { newId, orgIdOf } from '../platform/ids.ts'
 import { checkAlertRules } from './jobs.ts'
 
 /**
- * Runs two workers and kills one while rules fire and digests are sent. Each incident still opens once, with one
- * delivery to each destination and one notification for each person, and each period has one digest.
+ * Runs two workers, and kills one while rules fire and digests are sent. Each incident must open only once, with one
+ * delivery to each destination and one notification for each person, and each period must have one digest.
  */
 
 const seed = inject('seeds')[0] ?? 1
@@ -68,7 +68,7 @@ const openWorkers = async (origin: string) => {
   }
 }
 
-/** Creates a monitor that finds all recent calls of three agents affected. */
+/** Creates a monitor that marks all recent calls of three agents as affected. */
 const makeAffected = async (key: string): Promise<string> => {
   const { id: monitorId } = await makeMonitor(server, key)
   const startedAt = new Date(Date.now() - 60_000).toISOString()
@@ -98,7 +98,7 @@ const makeReader = async (key: string) => {
   return person
 }
 
-/** Ends the period of the person's digest while one notification waits for it. */
+/** Ends the period of the person's digest while one notification is waiting for it. */
 const endPeriod = async (org: OrgId, userId: string): Promise<void> => {
   const { db } = deps
   const period = () =>
@@ -167,7 +167,7 @@ it('opens one incident for each rule and group, with one delivery and notificati
     await makeAlertRule(server, key, { condition, groupBy: 'agent', destinationIds, ownerUserId: owner.userId })
     await endPeriod(org, reader.userId)
     await deps.jobs.enqueue(deps.db, checkAlertRules, {})
-    // Kill the worker either while it checks rules or while it sends messages.
+    // Kill the worker while it either checks rules or sends messages.
     const sent = random.chance(0.5) ? random.below(2 * agents.length) : undefined
     if (sent !== undefined) {
       await expect.poll(() => fakes.sent.length, { timeout: 30_000, interval: 1 }).toBeGreaterThan(sentBefore + sent)
@@ -229,8 +229,8 @@ it('opens one incident for each rule and group, with one delivery and notificati
   await expect.poll(async () => (await listDigests()).length, { timeout: 60_000 }).toBeGreaterThanOrEqual(rounds)
   expect(await listDigests()).toHaveLength(rounds)
 
-  // A message can arrive twice if a worker was killed before it stored the response. PagerDuty opens one incident for
-  // each key.
+  // A message can arrive twice if a worker was killed before it stored the response. PagerDuty opens only one incident
+  // for each key.
   const events = fakes.sent.filter(({ path }) => path === '/v2/enqueue').map(({ body }) => body)
   expect(new Set(events.map(({ event_action }) => event_action))).toEqual(new Set(['trigger']))
   const keys = timesEach(events.map((event) => `${event.dedup_key} ${event.client_url}`))

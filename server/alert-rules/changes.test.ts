@@ -153,7 +153,7 @@ describe('a rule that cannot be checked', () => {
       .executeTakeFirstOrThrow()
     expect(nextCheckAt.getTime()).toBeGreaterThanOrEqual(clock.now().getTime() + minuteMs)
     await resolve((await incidentsOf(id))[0]?.id)
-    // If the failed job were retried, it would delay the next checks of the organization.
+    // Retrying the failed job would delay the next checks of the organization.
     await patch(id, { condition: { kind: 'volume', direction: 'below', threshold: 10 } })
     await check()
     expect(await statusesOf(id)).toEqual(['firing', 'resolved'])

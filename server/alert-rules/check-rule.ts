@@ -27,7 +27,7 @@ import { isDueAgain, planSteps, type State, type Step } from './plan-incidents.t
 import { findLockedRule, type StoredRule, updateNextCheck } from './queries.ts'
 import { subjectOf } from './subject.ts'
 
-/** Returns the question that a stored rule asks. Condition and filter were validated when they were stored. */
+/** Parses a stored rule's question. Its condition and filter were validated when they were stored. */
 const questionOf = (rule: StoredRule): AlertQuestion => ({
   condition: rule.condition as AlertCondition,
   selection: rule.filter === null ? undefined : parseFilter(rule.filter as Filter),
@@ -40,7 +40,8 @@ const questionOf = (rule: StoredRule): AlertQuestion => ({
 const shortestMs = 15_000
 
 /**
- * Checks short windows often, so that alerts arrive within a minute. The result of a month-long window changes slowly.
+ * Checks short windows often, so that alerts arrive within a minute. Measurements over long windows, such as a month,
+ * change slowly.
  */
 const checkEveryMs = ({ condition, windowMinutes }: AlertQuestion): number => {
   if (!isMeasured(condition) || condition.kind === 'change') return minuteMs / 2
@@ -48,7 +49,7 @@ const checkEveryMs = ({ condition, windowMinutes }: AlertQuestion): number => {
   return Math.min(longestMs, Math.max(shortestMs, (windowMinutes * minuteMs) / 200))
 }
 
-/** Waits longer after a slow check, so that no rule keeps a worker busy. */
+/** Waits longer after a slow check, so that no rule can keep a worker busy. */
 const restMs = (tookMs: number): number => Math.min(10 * minuteMs, 20 * tookMs)
 
 const readState = async (
@@ -63,9 +64,9 @@ const readState = async (
 
 type Firing = { rule: StoredRule; question: AlertQuestion; now: Date; course: Map<string, Chart> | undefined }
 
-/** The maximum number of incidents that one check opens. */
+/** The maximum number of incidents that one check can open. */
 const mostOpened = 50
-/** The maximum number of open incidents of a rule. Nobody would read more. */
+/** The maximum number of open incidents for a rule. Nobody would read more. */
 const mostOpen = 1_000
 
 const perform = async (
@@ -101,7 +102,7 @@ const perform = async (
   }
 }
 
-/** Reads the chart, but sends the alert without one if that fails. */
+/** Reads the chart. If that fails, the alert is sent without one. */
 const tryCourse = ({ db, log }: Deps, org: OrgId, question: AlertQuestion, now: Date) =>
   readCourse(db, org, question, now).catch((error: unknown) => {
     log.warn({ err: error }, 'sending an alert without a chart')
@@ -109,8 +110,8 @@ const tryCourse = ({ db, log }: Deps, org: OrgId, question: AlertQuestion, now: 
   })
 
 /**
- * Locks the rule. Returns undefined if it was deleted or changed since its condition was read, because the next check
- * reads it again.
+ * Locks the rule. Returns undefined if it was deleted, or if it changed after its condition was read. In the second
+ * case, the next check reads it again.
  */
 const lockUnchanged = async (trx: Db, org: OrgId, rule: StoredRule): Promise<StoredRule | undefined> => {
   const locked = await findLockedRule(trx, org, rule.id)
@@ -118,8 +119,8 @@ const lockUnchanged = async (trx: Db, org: OrgId, rule: StoredRule): Promise<Sto
 }
 
 /**
- * Sends reminders between the ends of windows, when the condition itself can't change. Also sends messages that were
- * held back while the rule was muted.
+ * Sends reminders that are due before the current window ends, when the condition itself can't change. Also sends
+ * messages that were held back while the rule was muted.
  */
 const remindBetweenWindows = async (
   deps: Deps,
@@ -139,7 +140,7 @@ const remindBetweenWindows = async (
 
 /**
  * Checks a rule: reads its condition, and opens, repeats, or resolves its incidents. Locks nothing if nothing changes.
- * Otherwise decides again after it has locked the rule, so that concurrent checks do nothing twice.
+ * Otherwise, decides again after locking the rule, so that concurrent checks do nothing twice.
  */
 export const checkRule = async (
   deps: Deps,

@@ -4,7 +4,7 @@ import { Choice, Closed, Id } from '../platform/http/schemas.ts'
 import { measuredSounds } from '../sound-measures/names.ts'
 import { signalPaths as transcriptSignals } from '../transcripts/signals/paths.ts'
 
-/** The signals that a rule can watch, with the path to each. */
+/** The signals that a rule can watch, each with its path. */
 export const signalPaths = { durationSeconds: [], ...transcriptSignals } satisfies Record<string, string[]>
 
 type SignalName = keyof typeof signalPaths
@@ -109,7 +109,7 @@ const Spike = Closed(
 const Signal = Closed(
   {
     kind: Choice(['signal']),
-    // Object.keys forgets the literal types.
+    // Object.keys loses the literal types.
     signal: Choice(Object.keys(signalPaths) as SignalName[]),
     statistic: Statistic,
     direction: Direction,

@@ -14,7 +14,7 @@ import { decideRate, eachPeriod } from './measures/is-met.ts'
 import { sumMeasure, type WindowSums } from './measures/queries.ts'
 
 const pointCount = 24
-/** Returns how many windows a chart shows. Long windows change slowly and take longer to count. */
+/** Returns the number of windows in a chart. Long windows change slowly and take longer to count. */
 const windowsDrawn = (windowMinutes: number): number => (windowMinutes <= 1_440 ? 6 : 2)
 
 /** The maximum product of groups and points. More rows would take too much memory. */
@@ -31,8 +31,8 @@ const pointOf = (condition: MeasureCondition, sums: WindowSums) => {
 }
 
 /**
- * Returns the chart of each group for the last windows, or undefined if the condition measures nothing or there is too
- * much to draw.
+ * Returns the chart of each group for the last windows. Returns undefined if the condition measures nothing or if there
+ * is too much to draw.
  */
 export const readCourse = async (
   db: Db,

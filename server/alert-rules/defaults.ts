@@ -4,7 +4,7 @@ import { newId } from '../platform/ids.ts'
 import { insertRules, type RuleFields } from './queries.ts'
 import { defaults } from './settings.ts'
 
-/** The rules that every organization starts with. They can be changed, disabled, and deleted like any other rule. */
+/** The rules that every organization starts with. Members can change, disable, or delete them like any other rule. */
 const defaultRules: RuleFields[] = [
   {
     ...defaults,

@@ -2,7 +2,7 @@ import type { Interval } from '../statistics/interval.ts'
 import type { AlertCondition, ConditionOf } from './condition-schema.ts'
 import type { Reading } from './conditions/read-condition.ts'
 
-/** Describes in one sentence what a check measured. */
+/** Describes the measurement of a check in one sentence. */
 
 const percent = (share: number): string => `${(share * 100).toFixed(1)}%`
 const whole = (count: number): string => count.toLocaleString('en')
@@ -16,7 +16,7 @@ const periods = [
   { unit: 'minute', minutes: 1 },
 ]
 
-/** Uses the largest unit that leaves a whole number. */
+/** Formats a duration in the largest unit that gives a whole number. */
 const spellMinutes = (minutes: number): string => {
   const { unit, minutes: length } = periods.find((period) => minutes % period.minutes === 0) ?? {
     unit: 'minute',
@@ -75,7 +75,7 @@ const changeText = (
   return `${measured} in a period of ${spellMinutes(windowMinutes)}, a clear change from ${than}`
 }
 
-/** Says what a signal or a measure of recordings was. */
+/** Describes the value of a signal or a sound measure. */
 const measureText = (
   condition: ConditionOf<'signal'> | ConditionOf<'sound'>,
   { value, sample }: Reading,

@@ -9,7 +9,7 @@ import { listDueOrganizationsAllOrgs, listDueRules } from './queries.ts'
 const rulesAtOnce = 100
 
 /**
- * Checks the rules that are due. Checks nothing while the clock may be wrong, because a wrong clock would raise false
+ * Checks the rules that are due. Does nothing while the clock may be wrong, because a wrong clock would raise false
  * alarms.
  */
 export const checkAlertRules = defineSweep({

@@ -1,4 +1,4 @@
-// Rules about the categories and fields of monitors.
+// Tests rules about the categories and fields of monitors.
 
 import { beforeEach, describe, expect, it } from 'vitest'
 import { makeAlertRule, makeConversations, makeMonitor, makeOrganization } from '../../test/make.ts'
@@ -14,7 +14,7 @@ let monitorId: string
 beforeEach(async () => {
   key = (await makeOrganization(server)).key
   monitorId = (await makeMonitor(server, key)).id
-  // Rules of other tests in this file must not be due.
+  // Rules from other tests in this file must not be due.
   await deps.db.updateTable('alert_rules').set({ enabled: false }).execute()
 })
 
@@ -64,7 +64,7 @@ const preview = (condition: object) =>
     body: { condition: { monitorId, ...condition }, windowMinutes: 60, minimumSample: 5 },
   })
 
-/** At half past the hour, all results of the last whole hour count. */
+/** At half past the hour, all results in the last complete hour count. */
 const moveToHalfPast = () => clock.advance(hourMs - (clock.now().getTime() % hourMs) + 30 * minuteMs)
 
 describe('the share of a category', () => {
@@ -75,7 +75,7 @@ describe('the share of a category', () => {
     await tell([
       ...times(18, { categories: ['delivery'] }),
       { categories: [] },
-      // Neither of these counts towards the share.
+      // Neither of these results counts towards the share.
       ...times(40, { categories: ['not_applicable'], result: 'unscored' }),
       ...times(40, {}),
     ])
@@ -108,7 +108,7 @@ describe('the share of a category', () => {
     await tell([...times(2, { categories: ['refund'] }), ...times(98, { categories: [] })], minutesAgo(100))
     await tell([...times(30, { categories: ['refund'] }), ...times(70, { categories: [] })], minutesAgo(40))
     const change = { kind: 'change', direction: 'up', falseAlarmsPerYear: 12 }
-    // Nobody was affected.
+    // No conversation was affected.
     expect(await fires(change)).toEqual([])
     const [incident] = await fires({ ...change, category: 'refund' })
     expect(incident?.text).toMatch(

@@ -8,7 +8,7 @@ import type { StoredRule } from './queries.ts'
 
 /**
  * Returns how long a condition must not be met before its incident resolves. The time is long enough that a value near
- * the threshold does not open one incident after another. If the condition is certain to be over, for example because a
+ * the threshold does not open one incident after another. If the condition is definitely over, for example because a
  * finding was closed, the incident resolves immediately.
  */
 const clearForMs = ({ condition, windowMinutes }: AlertQuestion): number => {
@@ -34,9 +34,9 @@ export type State = { open: StoredIncident[]; overruled: StoredIncident[] }
 
 type About = { rule: StoredRule; question: AlertQuestion; now: Date }
 
-/** Returns whether an open incident is due for another message. */
+/** Returns whether another message is due for an open incident. */
 export const isDueAgain = ({ status, notifiedAt }: StoredIncident, rule: StoredRule, now: Date): boolean => {
-  // Someone is already looking into it.
+  // Someone has already acknowledged it.
   if (status !== 'firing') return false
   if (notifiedAt === null) return rule.mutedUntil === null || rule.mutedUntil <= now
   const { repeatEveryMinutes } = rule
@@ -44,7 +44,7 @@ export const isDueAgain = ({ status, notifiedAt }: StoredIncident, rule: StoredR
   return now.getTime() - notifiedAt.getTime() >= repeatEveryMinutes * minuteMs
 }
 
-/** Decides on one open incident. `reading` is undefined if its group is gone. */
+/** Decides what happens to one open incident. `reading` is undefined if its group no longer exists. */
 const stepOf = (incident: StoredIncident, reading: Reading | undefined, about: About): Step | undefined => {
   const { rule, question, now } = about
   const { clearSince } = incident
@@ -59,9 +59,7 @@ const stepOf = (incident: StoredIncident, reading: Reading | undefined, about: A
   return clearSince === null ? { do: 'note', incident, clearSince: now } : undefined
 }
 
-/**
- * Plans the changes that follow from the readings. Pure, because it runs before the transaction and again inside it.
- */
+/** Plans the changes that the readings require. Pure, because it runs before the transaction and again inside it. */
 export const planSteps = (readings: Reading[], { open, overruled }: State, about: About): Step[] => {
   const readingOf = new Map(readings.map((reading) => [reading.key, reading]))
   const isCut = readings.length >= mostListed && !needsData(about.question)

@@ -29,7 +29,7 @@ type Previewed = MeasureCondition | ConditionOf<'no_data'>
 const isPreviewed = (condition: AlertCondition): condition is Previewed =>
   isMeasured(condition) || condition.kind === 'no_data'
 
-/** Returns the length of the counted periods. A rule about silence counts quarters of its time. */
+/** Returns the length of the counted periods. For a rule about silence, a period is a quarter of its time. */
 const stepMinutesOf = (condition: Previewed, windowMinutes: number): number => {
   if (condition.kind !== 'no_data') return windowMinutes
   return Math.max(1, Math.floor(condition.forMinutes / 4), Math.ceil((previewDays * 1_440) / mostPeriods))
@@ -41,7 +41,7 @@ const boundsOf = (until: Date, stepMinutes: number): Date[] => {
   return Array.from({ length: periods + 1 }, (_, index) => new Date(until.getTime() - (periods - index) * stepMs))
 }
 
-/** Returns how many windows earlier a window is compared with. */
+/** Returns the number of windows between a window and the one that it is compared with. */
 const backOf = ({ comparedTo }: ConditionOf<'change'>, windowMinutes: number): number =>
   comparedTo === 'same_weekday' ? Math.max(1, Math.round(10_080 / windowMinutes)) : 1
 
@@ -71,7 +71,7 @@ const decide = (condition: Previewed, periods: WindowSums[], question: AlertQues
   }
 }
 
-/** Opens and resolves incidents like checks do. An incident stays open for a day without enough data. */
+/** Opens and resolves incidents as checks do. An incident stays open for a day without enough data. */
 const replay = (key: string, decisions: Decision[], bounds: Date[]): Incident[] => {
   const incidents: Incident[] = []
   let open: (Incident & { metAt: Date }) | undefined
@@ -90,7 +90,7 @@ const replay = (key: string, decisions: Decision[], bounds: Date[]): Incident[] 
   return incidents
 }
 
-/** Reduces the points to as many as a chart can show. */
+/** Reduces the points to the number that a chart can show. */
 const thin = <T>(points: T[]): T[] => {
   const every = Math.ceil(points.length / mostPoints)
   return points.filter((_, index) => index % every === every - 1 || every === 1)
@@ -101,7 +101,7 @@ type GroupPreview = { key: string; total: number; decisions: Decision[] }
 const tooMany = () =>
   invalid('groupBy', 'has too many groups for windows this short; choose a longer window or a filter')
 
-/** Groups rows by key. Without groups, returns a single one, even if nothing was measured. */
+/** Groups rows by key. Without groups, returns a single group, even if nothing was measured. */
 const byGroupOf = <Row extends { key: string }>(rows: Row[], groupBy: string | null, periods: number) => {
   const byGroup = Map.groupBy(rows, ({ key }) => key)
   if (byGroup.size * (periods + 1) > mostSteps || rows.length === mostSteps) throw tooMany()
@@ -129,7 +129,10 @@ const previewGroups = async (
   }))
 }
 
-/** Previews a change of a field, which compares the values of each window with those of an earlier one. */
+/**
+ * Previews a condition about the change of a field, which compares the values in each window with those in an earlier
+ * one.
+ */
 const previewFieldChanges = async (
   db: Db,
   org: OrgId,

@@ -114,7 +114,7 @@ export const insertRules = (trx: Db, org: OrgId, rules: NewRule[]) =>
     )
     .execute()
 
-/** Updates a rule. It is checked immediately, and earlier checks no longer count. */
+/** Updates a rule. The rule is checked immediately, and its earlier checks no longer count. */
 export const updateRule = (trx: Db, org: OrgId, id: string, fields: RuleFields, now: Date) =>
   trx
     .updateTable('alert_rules')
@@ -167,7 +167,7 @@ export const listDueRules = (db: Db, org: OrgId, now: Date, page: Page) =>
 
 type Checked = { nextCheckAt: Date; checkedUntil: Date | null }
 
-/** Stores when a rule is checked next, unless it was changed since it was read. A changed rule stays due. */
+/** Stores the time of a rule's next check, unless the rule has changed since it was read. A changed rule stays due. */
 export const updateNextCheck = (db: Db, org: OrgId, { id, updatedAt }: StoredRule, checked: Checked) =>
   db
     .updateTable('alert_rules')
@@ -188,7 +188,7 @@ export const findMemberName = async (db: Db, org: OrgId, userId: string): Promis
   return member?.name
 }
 
-/** Removes a person who left from the rules they own. */
+/** Removes a person who left the organization as the owner of rules. */
 export const clearRuleOwner = (trx: Db, org: OrgId, userId: string) =>
   trx
     .updateTable('alert_rules')

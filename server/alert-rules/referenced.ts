@@ -4,7 +4,7 @@ import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import { clearRuleOwner, disableRules, removeDestination } from './queries.ts'
 
-// Updates rules when a resource that they refer to is deleted.
+// Updates rules after a resource that they refer to is deleted.
 
 export const removeDeletedDestination = (
   _deps: Deps,
@@ -16,7 +16,10 @@ export const removeDeletedDestination = (
 export const clearOwnerOfAlertRules = (_deps: Deps, trx: Db, org: OrgId, { userId }: { userId: string }) =>
   clearRuleOwner(trx, org, userId)
 
-/** Disables the rules of a deleted monitor. They would never fire again, and people can see that they are disabled. */
+/**
+ * Disables the rules of a deleted monitor. They could never fire again, and this way, people see that they are
+ * disabled.
+ */
 export const disableRulesOfMonitor = async (
   deps: Deps,
   trx: Db,

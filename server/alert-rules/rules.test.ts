@@ -26,7 +26,7 @@ beforeEach(async () => {
   const made = await makeOrganization(server)
   key = made.key
   org = made.id
-  // Rules of other tests in this file must not be due.
+  // Rules from other tests in this file must not be due.
   await deps.db.updateTable('alert_rules').set({ enabled: false }).execute()
 })
 
@@ -35,7 +35,7 @@ const check = async () => {
   await deps.jobs.drain([checkAlertRules], deps)
 }
 
-/** Advances the clock and checks as often as a service would. */
+/** Advances the clock, and runs checks as often as a service would. */
 const checkAfter = async (ms: number) => {
   clock.advance(ms)
   await check()
@@ -301,7 +301,7 @@ describe('other conditions', () => {
     const { id: monitorId } = await makeMonitor(server, key)
     const condition = { kind: 'change', monitorId, direction: 'up', falseAlarmsPerYear: 12 }
     const { id } = await makeAlertRule(server, key, { condition, minimumSample: 5 })
-    // At half past the hour, all results of the last whole hour count.
+    // At half past the hour, all results in the last complete hour count.
     clock.advance(hourMs - (clock.now().getTime() % hourMs) + 30 * minuteMs)
     await converse(monitorId, 2, 98, { startedAt: minutesAgo(100) })
     await converse(monitorId, 30, 70, { startedAt: minutesAgo(40) })
@@ -318,7 +318,7 @@ describe('other conditions', () => {
   it('failures: counts what finally failed', async () => {
     const { id: monitorId } = await makeMonitor(server, key)
     await converse(monitorId, 3, 0)
-    // Results of external monitors can't fail. Results of a judge can.
+    // Results of external monitors can't fail, but results of judges can.
     await deps.db
       .updateTable('monitor_results')
       .set({ status: 2, result: null, score: null })
@@ -376,7 +376,7 @@ describe('people', () => {
     ])
     await checkAfter(minuteMs)
     expect(await incidentsOf(id)).toHaveLength(1)
-    // The condition stops being met, and is then met again.
+    // The condition stops being met, and is met again later.
     await checkAfter(2 * hourMs)
     await makeConversations(server, key, [{ startedAt: minutesAgo(1) }])
     await checkAfter(minuteMs)

@@ -10,7 +10,7 @@ import type { AlertCondition } from './condition-schema.ts'
 import { findMemberName, type RuleFields } from './queries.ts'
 import type { RuleCreate, RuleUpdate } from './schema.ts'
 
-/** The settings that a rule has unless it specifies others. */
+/** The settings of a rule that doesn't specify others. */
 export const defaults: Omit<RuleFields, 'name' | 'condition'> = {
   enabled: true,
   severity: 'warning',
@@ -29,7 +29,7 @@ type RuleFieldsInput = Partial<Static<typeof RuleCreate>> & Static<typeof RuleUp
 const lowerId = <T extends { monitorId?: string }>(condition: T): T =>
   condition.monitorId === undefined ? condition : { ...condition, monitorId: condition.monitorId.toLowerCase() }
 
-/** Conditions that count conversations. All others concern the organization as a whole. */
+/** Conditions that count conversations. All others are about the organization as a whole. */
 const counting = new Set<AlertCondition['kind']>([
   'rate',
   'score',
@@ -69,7 +69,7 @@ export const withGiven = (present: RuleFields | undefined, given: RuleFieldsInpu
 
 const minutesPerWeek = 10_080
 
-/** Finds settings that contradict each other. */
+/** Finds contradictory settings. */
 const faultsOf = ({
   condition,
   filter,
@@ -85,7 +85,7 @@ const faultsOf = ({
   return [...(filter === null ? [] : [{ path: 'filter', message }]), ...(groupBy ? [{ path: 'groupBy', message }] : [])]
 }
 
-/** Throws if the settings contradict each other. */
+/** Throws if settings contradict each other. */
 export const checkTogether = (fields: Parameters<typeof faultsOf>[0]): void => {
   const issues = faultsOf(fields)
   if (issues.length > 0) throw invalidAll(issues)
@@ -93,7 +93,10 @@ export const checkTogether = (fields: Parameters<typeof faultsOf>[0]): void => {
 
 type OfMonitor = { monitorId?: string; category?: string; field?: string }
 
-/** Throws if the monitor of a condition does not exist. A new condition can't name a category or field that it lacks. */
+/**
+ * Throws if the monitor in a condition does not exist. A new condition can't use a category or field that the monitor
+ * lacks.
+ */
 export const checkMonitor = async (
   db: Db,
   org: OrgId,
@@ -115,8 +118,8 @@ export const checkMonitor = async (
 }
 
 /**
- * Throws if the settings contradict each other, or if a given ID does not exist. Stored IDs may have been deleted
- * since, which must not prevent other changes. Only the monitor must still exist.
+ * Throws if the settings contradict each other, or if a given ID does not exist. Resources with stored IDs may have
+ * been deleted since, which must not prevent other changes. Only the monitor must still exist.
  */
 export const checkRuleSettings = async (
   db: Db,
@@ -142,7 +145,7 @@ export const checkRuleSettings = async (
   if (enabled || isNew) await checkMonitor(db, org, condition, { isNew })
 }
 
-/** Returns whether a change makes the rule's open incidents meaningless. */
+/** Returns whether a change makes the rule's open incidents obsolete. */
 export const changesSubject = (before: RuleFields, after: RuleFields): boolean => {
   const subjectOf = ({ condition, groupBy }: RuleFields) => {
     const { kind, monitorId, category, field } = condition as AlertCondition & OfMonitor

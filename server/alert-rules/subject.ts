@@ -9,7 +9,7 @@ import type { StoredRule } from './queries.ts'
 
 const nothing: OwnershipSubject = { agentIds: [], companyIds: [], tags: [] }
 
-/** Returns the agents, companies, and tags of an incident's group or filter, which ownership rules compare. */
+/** Returns the agents, companies, and tags in an incident's group or filter. Ownership rules compare them. */
 export const subjectOf = async (
   db: Db,
   org: OrgId,

@@ -3,10 +3,10 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 import { codes } from '../../platform/db/result-codes.ts'
 import { dayMs } from '../../platform/durations.ts'
 
-/** Something that meets a condition now. */
+/** An item that currently meets a condition. */
 export type Occurrence = { key: string; label: string }
 
-/** If this many are returned, others may be missing. */
+/** If a query returns this many items, it may have omitted others. */
 export const mostListed = 1_000
 
 export const listSpikes = async (db: Db, org: OrgId, monitorId: string | undefined): Promise<Occurrence[]> => {
@@ -26,7 +26,7 @@ type FindingQuery = { events: string[]; minPriority: string; since: Date }
 
 const rank = (column: RawBuilder<string>) => sql<number>`array_position(${priorities}::text[], ${column})`
 
-/** Lists the open findings that had this event after `since`. Events before a finding was last closed don't count. */
+/** Lists the open findings with this event after `since`. Events before a finding was last closed don't count. */
 export const listOpenFindings = async (
   db: Db,
   org: OrgId,
@@ -63,12 +63,12 @@ export const listAlarmedExperiments = async (db: Db, org: OrgId): Promise<Occurr
 export type FailureSource = 'judges' | 'webhooks' | 'destinations' | 'sync' | 'schedules' | 'jobs'
 
 /**
- * Returns the earliest time at which work that failed after `since` can have started. Work only counts as failed after
- * its last retry, which can be two days after the first attempt.
+ * Returns the earliest possible start of work that failed after `since`. Work only counts as failed after its last
+ * retry, which can be two days after the first attempt.
  */
 const startOfWork = (since: Date): Date => new Date(since.getTime() - 3 * dayMs)
 
-/** Selects deliveries that failed with their last attempt. Some have no attempt, because nothing could be sent. */
+/** Selects deliveries whose last attempt failed. Some have no attempt, because nothing could be sent. */
 const failedDeliveries = (org: OrgId, since: Date, tables: { deliveries: string; attempts: string }) => sql`
   SELECT FROM ${sql.table(tables.deliveries)} d
   WHERE d.organization_id = ${org} AND d.created_at >= ${startOfWork(since)}::timestamptz AND d.status = 'failed'

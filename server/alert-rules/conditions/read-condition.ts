@@ -32,7 +32,7 @@ import {
 } from '../measures/queries.ts'
 import { countFailures, listAlarmedExperiments, listOpenFindings, listSpikes } from './queries.ts'
 
-/** The question that a rule asks, with its filter parsed. */
+/** The question of a rule, with its filter parsed. */
 export type AlertQuestion = {
   condition: AlertCondition
   selection: Selection | undefined
@@ -42,7 +42,7 @@ export type AlertQuestion = {
   createdAt: Date
 }
 
-/** The state of one group, or of the whole rule if it has no groups. In that case, the key is empty. */
+/** The state of one group, or of the whole rule if it has no groups. A rule without groups has an empty key. */
 export type Reading = {
   key: string
   label: string | null
@@ -59,7 +59,7 @@ export type MeasureCondition = ConditionOf<(typeof measuredKinds)[number]>
 export const isMeasured = (condition: AlertCondition): condition is MeasureCondition =>
   (measuredKinds as readonly string[]).includes(condition.kind)
 
-/** Returns the measure that decides a condition. */
+/** Returns the measure that a condition depends on. */
 export const measureOf = (condition: MeasureCondition): Measure => {
   switch (condition.kind) {
     case 'rate':
@@ -95,7 +95,7 @@ export const measureOf = (condition: MeasureCondition): Measure => {
 }
 
 /**
- * Decides a condition from the sums of one window. Conditions about a change need two windows and are decided
+ * Evaluates a condition from the sums of one window. Conditions about a change need two windows and are evaluated
  * elsewhere.
  */
 export const decideMeasure = (
@@ -121,13 +121,12 @@ const labelled = async (db: Db, org: OrgId, groupBy: GroupBy | null, decisions: 
 
 const weekMs = 7 * dayMs
 
-/** The time of a check, and what earlier checks found. */
+/** The time of a check, and the results of earlier checks. */
 type Check = {
   now: Date
   checkedUntil: Date | null
   /**
-   * The groups whose incidents are open, or would open again because somebody resolved them while their condition was
-   * met.
+   * The groups whose incidents are open, or would reopen because somebody resolved them while the condition was met.
    */
   watchedKeys: string[]
 }
@@ -147,9 +146,7 @@ const listGroups = (
   return listRecentGroups(db, org, { selection, groupBy, watched, since: new Date(silentSince - dayMs), now })
 }
 
-/**
- * Returns the groups to check: a group that had conversations recently counts as empty if it has none in the window.
- */
+/** Returns the groups to check. A group that recently had conversations but has none in the window counts as empty. */
 const groupKeys = async (db: Db, org: OrgId, question: AlertQuestion, check: Check): Promise<string[]> => {
   const { selection, groupBy, windowMinutes: silentMinutes } = question
   if (groupBy === null) return ['']
@@ -164,7 +161,7 @@ const readMeasure = async (db: Db, org: OrgId, question: AlertQuestion, conditio
   const bounds = [new Date(now.getTime() - windowMinutes * minuteMs), now]
   const rows = await sumMeasure(db, org, { measure: measureOf(condition), selection, groupBy, bounds })
   const sums = new Map(rows.map(({ key, ...row }) => [key, row]))
-  // Without conversations, only a volume is known: zero. Zero is never above a threshold.
+  // Without conversations, only the volume is known: zero. Zero is never above a threshold.
   const countsMissing = condition.kind === 'volume' && (groupBy === null || condition.direction === 'below')
   const keys = countsMissing ? await groupKeys(db, org, question, check) : []
   const decisions = new Map(
@@ -176,11 +173,11 @@ const readMeasure = async (db: Db, org: OrgId, question: AlertQuestion, conditio
   return labelled(db, org, groupBy, decisions)
 }
 
-/** How long to wait for results, which arrive some time after their conversations. */
+/** How long to wait for results, which arrive some time after their conversations end. */
 const settlingMs = 5 * minuteMs
 
 /**
- * Returns the end of the last whole window. Windows follow each other without gaps and are the same for every check.
+ * Returns the end of the last complete window. Windows follow each other without gaps and are the same for every check.
  */
 export const lastWholeWindow = (now: Date, windowMinutes: number): Date => {
   const windowMs = windowMinutes * minuteMs
@@ -189,7 +186,7 @@ export const lastWholeWindow = (now: Date, windowMinutes: number): Date => {
 
 type ChangeCondition = ConditionOf<'change'>
 
-/** Reads the pair of windows that a change of a field compares, by group. */
+/** Reads, for each group, the two windows that a condition about the change of a field compares. */
 const readPairs = (
   db: Db,
   org: OrgId,
@@ -201,7 +198,7 @@ const readPairs = (
   const measure = measureOf(condition)
   const start = (end: number) => new Date(end - windowMs)
   const earlier = until.getTime() - weekMs
-  // A comparison with the week before has three periods: the two windows, and the time between them.
+  // A comparison with the previous week has three periods: the two windows, and the time between them.
   const isWeek = condition.comparedTo === 'same_weekday' && windowMs < weekMs
   const bounds = isWeek
     ? [start(earlier), new Date(earlier), start(until.getTime()), until]
@@ -260,7 +257,7 @@ const readChange = async (
 
 const single = (reading: Omit<Reading, 'key' | 'label'>): Reading[] => [{ key: '', label: null, ...reading }]
 
-/** Measures the minutes since the last conversation, for the rule or for each group. */
+/** Measures the minutes since the last conversation for the rule, or for each group. */
 const readNoData = async (
   db: Db,
   org: OrgId,
@@ -270,13 +267,13 @@ const readNoData = async (
 ) => {
   const { now } = check
   const readSince = (lastAt: Date | undefined): Decision => {
-    // If there was never a conversation, time counts from the creation of the rule.
+    // If there has never been a conversation, the time since the rule was created counts.
     const minutes = (now.getTime() - (lastAt ?? createdAt).getTime()) / minuteMs
     return { verdict: minutes >= forMinutes ? 'met' : 'clear', value: Math.floor(minutes), interval: null, sample: 0 }
   }
   if (groupBy === null && selection === undefined) {
     const lastAt = await findLastArrival(db, org)
-    // An organization that has never sent anything is not broken.
+    // An organization that has never sent conversations has no outage.
     if (lastAt === undefined) return single({ verdict: 'unknown', value: null, interval: null, sample: 0 })
     return single(readSince(lastAt))
   }
@@ -312,8 +309,8 @@ const occurrences = (listed: { key: string; label: string }[]): Reading[] =>
   listed.map(({ key, label }) => ({ key, label, verdict: 'met', value: null, interval: null, sample: null }))
 
 /**
- * Returns the current state of a rule's condition for each group. Groups that are missing no longer meet it. Returns
- * undefined if the condition needs whole windows, and none has ended since `checkedUntil`.
+ * Returns the current state of a rule's condition for each group. Omits groups that no longer meet it. Returns
+ * undefined if the condition needs complete windows, and none has ended since `checkedUntil`.
  */
 export const readCondition = async (
   db: Db,

@@ -10,7 +10,7 @@ const alpha = 0.05
 /** The sums of a window without conversations. */
 export const nothingMeasured: WindowSums = { count: 0, hits: 0, sum: 0, squares: 0, quantile: null }
 
-/** Returns the sums of every period. `sums` only contains the periods of a group that have conversations. */
+/** Returns the sums of every period of a group. `sums` only contains the periods that have conversations. */
 export const eachPeriod = (sums: (WindowSums & { period: number })[], count: number): WindowSums[] => {
   const periods: WindowSums[] = new Array(count).fill(nothingMeasured)
   for (const { period, ...sum } of sums) periods[period] = sum
@@ -33,13 +33,13 @@ export const quantileOf = (statistic: Statistic): number | undefined =>
 
 type Threshold = { direction: Direction; threshold: number }
 
-/** Returns whether the whole interval is on the far side of the threshold. */
+/** Returns whether the entire interval is beyond the threshold. */
 const excludes = ({ low, high }: Interval, { direction, threshold }: Threshold): boolean =>
   direction === 'above' ? low > threshold : high < threshold
 
 const verdictOf = (isMet: boolean): ConditionVerdict => (isMet ? 'met' : 'clear')
 
-/** Compares a share of affected conversations with a threshold, either by its interval or by the share itself. */
+/** Compares a share of affected conversations with a threshold, using either its interval or the share itself. */
 export const decideRate = (
   { count, hits }: WindowSums,
   threshold: Threshold & { certainty: 'interval' | 'point' },
@@ -53,8 +53,8 @@ export const decideRate = (
 }
 
 /**
- * Compares a mean with a threshold by its interval. For a percentile, compares the share of values above the threshold,
- * because the interval of a share needs no assumption about how values are distributed.
+ * Compares the interval of a mean with a threshold. For a percentile, compares the share of values above the threshold
+ * instead, because the interval of a share makes no assumption about how values are distributed.
  */
 export const decideStatistic = (
   sums: WindowSums,
@@ -90,7 +90,7 @@ export const decideVolume = (count: number, { direction, threshold }: Threshold)
 
 const minutesPerYear = 365 * 24 * 60
 
-/** With more conversations than this, an exact test is slow and an approximation is exact enough. */
+/** With more conversations, an exact test is slow and an approximation is accurate enough. */
 const mostExact = 20_000
 
 /** Reduces the counts to at most `mostExact` in the same proportion, which makes the test more conservative. */
@@ -102,8 +102,8 @@ const shrink = ({ affected, all }: { affected: number; all: number }) => {
 export type Change = { direction: 'up' | 'down' | 'either'; falseAlarmsPerYear: number }
 
 /**
- * Compares a rate with the one before. Fisher's exact test runs once for each window. Its significance level limits the
- * false alarms to `falseAlarmsPerYear`, regardless of the rate and the sample sizes.
+ * Compares a rate with the previous one. Fisher's exact test runs once for each window. Its significance level limits
+ * the number of false alarms to `falseAlarmsPerYear`, regardless of the rate and the sample sizes.
  */
 export const decideChange = (
   { before, now }: { before: WindowSums; now: WindowSums },
@@ -123,9 +123,9 @@ export const decideChange = (
 }
 
 /**
- * Compares the values of a window with those before, by the share of values above the median of both. If nothing changes,
- * any order of the values is as likely as any other, so the exact test of these shares needs no assumption about how the
- * values are distributed.
+ * Compares the values in a window with earlier values, using the share of values above the median of both together. If
+ * nothing has changed, all orders of the values are equally likely, so the exact test of these shares makes no
+ * assumption about how the values are distributed.
  */
 export const decideFieldChange = (
   pair: { before: WindowSums; now: WindowSums },

@@ -7,7 +7,7 @@ import { dayMs } from '../../platform/durations.ts'
 
 export type GroupBy = 'agent' | 'company' | 'version'
 
-/** The value that is measured for each conversation. It counts as a hit if it is above the threshold. */
+/** The value measured for each conversation. A conversation counts as a hit if its value is above the threshold. */
 export type Measure =
   | { kind: 'rate'; monitorId: string }
   | { kind: 'score'; monitorId: string; threshold: number; quantile: number | undefined }
@@ -17,14 +17,14 @@ export type Measure =
   | { kind: 'duration'; threshold: number; quantile: number | undefined }
   | { kind: 'volume' }
 
-/** The sums of one group in one period. */
+/** The sums for one group in one period. */
 export type WindowSums = {
-  /** Conversations with a value. */
+  /** The number of conversations with a value. */
   count: number
   hits: number
   sum: number
   squares: number
-  /** This is null unless the measure is a percentile. */
+  /** Null unless the measure is a percentile. */
   quantile: number | null
 }
 
@@ -33,9 +33,9 @@ type MeasureRequest = {
   /** Undefined selects all conversations. */
   selection: Selection | undefined
   groupBy: GroupBy | null
-  /** The starts of the periods, and the end of the last one. */
+  /** The start of each period, and the end of the last one. */
   bounds: Date[]
-  /** The maximum number of pairs of a group and a period to return. */
+  /** The maximum number of rows to return. Each row is a group and a period. */
   limit?: number
 }
 
@@ -77,8 +77,8 @@ const newestResults = (org: OrgId, monitorId: string, { since, until }: Within) 
   ORDER BY r.call_started_at DESC, r.conversation_id DESC, r.monitor_version DESC`
 
 /**
- * Selects one row for each conversation whose newest result has categories. An index contains them, so results are not
- * read.
+ * Selects one row for each conversation whose newest result has categories. An index contains the categories, so
+ * results are not read.
  */
 const newestCategories = (org: OrgId, monitorId: string, { since, until }: Within) => sql`
   SELECT r.organization_id, r.conversation_id, r.call_started_at, r.categories
@@ -90,7 +90,7 @@ const newestCategories = (org: OrgId, monitorId: string, { since, until }: Withi
       WHERE b.organization_id = ${org} AND b.monitor_id = ${monitorId} AND b.call_started_at = r.call_started_at
         AND b.conversation_id = r.conversation_id AND b.monitor_version > r.monitor_version)`
 
-/** Selects one row for each conversation, with the field of the newest version that has a result. */
+/** Selects one row for each conversation, with the field from the newest version that has a result. */
 const newestField = (org: OrgId, monitorId: string, field: string, { since, until }: Within) => sql`
   SELECT f.organization_id, f.conversation_id, f.call_started_at, CASE jsonb_typeof(f.value)
     WHEN 'number' THEN f.value::float8 WHEN 'boolean' THEN (f.value = 'true'::jsonb)::integer::float8 END AS value
@@ -113,7 +113,7 @@ const isOfResults = (measure: Measure): measure is ResultMeasure =>
 /** Ignores larger values, as experiments do. The sum of their squares could overflow. */
 const isCountable = (value: RawBuilder<unknown>) => sql`abs(${value}) <= 1e15::float8`
 
-/** Selects the results, with the value of each, and the condition under which it counts. */
+/** Selects the results with their values and the condition under which they count. */
 const readResults = (org: OrgId, measure: ResultMeasure, within: Within) => {
   const { monitorId } = measure
   const noValue = sql`NULL::float8`
@@ -162,7 +162,8 @@ const resultRows = (db: Db, org: OrgId, measure: ResultMeasure, { selection, gro
     'conversations.started_at as at',
     groupColumn(groupBy).as('key'),
   ])
-  // A result also stores the start of its conversation. Joining on it too lets both sides be read in index order.
+  // A result also stores the start of its conversation. Joining on the start as well lets both sides be read in index
+  // order.
   return sql`SELECT s.key, n.call_started_at AS at, ${hit} AS hit, ${value} AS value, n.conversation_id AS id
     FROM (${results}) n JOIN (${conversations}) s
       ON s.organization_id = ${org} AND s.at = n.call_started_at AND s.id = n.conversation_id
@@ -189,7 +190,7 @@ const conversationRows = (
     'conversations.id',
   ])
   if (isVolume) return sql`SELECT s.key, s.at, false AS hit, s.value, s.id FROM (${conversations}) s`
-  // Without OFFSET, the planner would extract the value from the measures again for each of its uses.
+  // Without OFFSET, the planner would extract the value from the measures again each time it is used.
   return sql`SELECT s.key, s.at, s.value > ${measure.threshold}::float8 AS hit, s.value, s.id
     FROM (${conversations} OFFSET 0) s WHERE s.value IS NOT NULL`
 }
@@ -205,7 +206,7 @@ const quantileOf = (measure: Measure): number | undefined => ('quantile' in meas
 const periodOf = (bounds: Date[]): RawBuilder<unknown> =>
   bounds.length === 2 ? sql`0` : sql`width_bucket(v.at, ${bounds}::timestamptz[]) - 1`
 
-/** Sums what is measured by group and period. Groups and periods without conversations are left out. */
+/** Sums the measured values by group and period. Groups and periods without conversations are omitted. */
 export const sumMeasure = async (
   db: Db,
   org: OrgId,
@@ -228,12 +229,12 @@ export const sumMeasure = async (
   return rows
 }
 
-/** The sums of a period and of an earlier one. The hits are values above the median of both together. */
+/** The sums for a period and an earlier one. Values above the median of both periods together count as hits. */
 export type PairSums = { key: string; period: number; median: number; before: WindowSums; now: WindowSums }
 
 /**
- * Compares the values of each period with those of the one that is `back` periods earlier, by group. Pairs without values
- * are left out.
+ * Compares the values in each period with those of the period that is `back` periods earlier, by group. Pairs without
+ * values are omitted.
  */
 export const sumPairs = async (db: Db, org: OrgId, asked: MeasureRequest & { back: number }): Promise<PairSums[]> => {
   const sums = (isNow: RawBuilder<boolean>) => sql`json_build_object('count', count(*) FILTER (WHERE ${isNow}),
@@ -257,7 +258,7 @@ export const sumPairs = async (db: Db, org: OrgId, asked: MeasureRequest & { bac
   return rows
 }
 
-/** Lists the newest conversations of a group that show the problem: hits, or conversations that are not hits. */
+/** Lists the newest conversations of a group that show the problem: either hits, or conversations that are not hits. */
 export const listExamples = async (
   db: Db,
   org: OrgId,
@@ -290,7 +291,7 @@ export const findGroupNames = async (
 
 type Recent = { selection: Selection | undefined; since: Date; now: Date }
 
-/** Ignores conversations that start much later than now. A slightly fast clock is tolerated. */
+/** Ignores conversations that start much later than now. Tolerates a slightly fast clock. */
 const selectLatestStart = (db: Db, org: OrgId, { selection, since, now }: Recent) =>
   selectConversations(db, org, selection, { since, until: new Date(now.getTime() + dayMs) })
     .select('conversations.started_at as at')
@@ -301,12 +302,12 @@ const selectLatestStart = (db: Db, org: OrgId, { selection, since, now }: Recent
 export const findLatestStart = async (db: Db, org: OrgId, recent: Recent): Promise<Date | undefined> =>
   (await selectLatestStart(db, org, recent).executeTakeFirst())?.at
 
-/** Watched groups are searched from an earlier time. */
+/** For watched groups, the search starts at an earlier time. */
 type RecentGroups = Recent & { groupBy: GroupBy; watched: { keys: string[]; since: Date } }
 
 /**
- * Lists the groups that had conversations after `since`, with the start of the latest one. Looks up the latest
- * conversation of each group in an index, instead of reading all conversations.
+ * Lists the groups that had conversations after `since`, with the start of the latest conversation. Looks up the latest
+ * conversation of each group in an index instead of reading all conversations.
  */
 export const listRecentGroups = async (
   db: Db,
