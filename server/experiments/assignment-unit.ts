@@ -1,4 +1,4 @@
-// The unit that is assigned to an arm: a caller, who should only see one prompt, or a single conversation.
+// The unit that is assigned to an arm: a caller who should only see one prompt, or a single conversation.
 
 import { createHash } from 'node:crypto'
 import Type, { type Static } from 'typebox'
@@ -34,7 +34,7 @@ export const unitFaults = ({ kind, key }: AssignmentUnit): Issue[] => {
 
 type Named = { id: string; customerId: string | null; metadataValue: string | null }
 
-/** Returns an ID for the unit. Equal names have the same ID, and the name itself is not stored twice. */
+/** Returns an ID for the unit. Equal names get the same ID, so that the name itself is not stored twice. */
 const idOf = (name: string): string => {
   const hex = createHash('sha256').update(name).digest('hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`

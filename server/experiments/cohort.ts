@@ -1,4 +1,4 @@
-// Reads the filters that decide which conversations of the compared versions belong to an experiment.
+// Parses the filters that decide which conversations of the compared versions belong to an experiment.
 
 import Type, { type Static } from 'typebox'
 import { Condition, faultsOf, parseFilter } from '../filters/filter.ts'
@@ -36,7 +36,7 @@ export type Cohort = {
   takes: Selection[]
   /** A conversation must match none of these. */
   leaves: Selection[]
-  /** A conversation must have a company, because one is excluded. */
+  /** A conversation must have a company, because the exclusion names one. */
   needsCompany: boolean
 }
 
@@ -64,14 +64,14 @@ const selectionOf = ({ field, op, value = '' }: CohortFilter): Selection => {
   return { companyIds: [value.toLowerCase()] }
 }
 
-/** Validates what a schema cannot. */
+/** Validates rules that a schema cannot express. */
 export const cohortFaults = (filters: CohortFilter[]): Issue[] =>
   filters.flatMap((filter, at) => {
     const fault = faultOf(filter)
     return fault ? [{ ...fault, path: `cohortFilters[${at}].${fault.path}` }] : []
   })
 
-/** Parses filters that `cohortFaults` found valid. */
+/** Parses filters in which `cohortFaults` found no errors. */
 export const parseCohort = (filters: CohortFilter[]): Cohort => {
   const metadata = filters.flatMap(({ field, key, op, value }) =>
     field === 'metadata' && key !== undefined ? [{ key, op, ...(value !== undefined && { value }) }] : [],

@@ -1,4 +1,4 @@
-// Compares incremental updates with computing everything at once.
+// Compares incremental updates with a computation from scratch.
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -26,7 +26,7 @@ type Stored = {
 }
 
 const customers = ['ada', 'bea', 'cleo', 'dora', undefined]
-/** Sums of floats have nine correct digits for these values. */
+/** For these values, sums of floats are correct to nine digits. */
 const similar = [0, 1, 2.5, 3.25, 0.1, 0.2]
 const scores = [...similar, -3.25, 1e-7, 1_000_000_000.1, 1_000_000_000.2, 1e15, 3e20]
 
@@ -60,7 +60,7 @@ const design = (kind: Design['kind']): Design => ({ ...standardDesign, kind, ran
 
 const wishes = { target: null, conversationsPerDay: null }
 
-/** Computes everything at once from the final data: with sums of floats, and with exact sums. */
+/** Computes everything from the final data, with sums of floats and with exact sums. */
 const expected = (stored: Stored[], kind: Design['kind']) => {
   const units = new Map<string, { a: OutcomeValue[]; b: OutcomeValue[] }>()
   for (const { id, arm: ofArm, customer: name, affected, score } of stored) {
@@ -93,7 +93,7 @@ type Step = typeof operations extends fc.Arbitrary<(infer S)[]> ? S : never
 
 type Stage = { own: Awaited<ReturnType<typeof openExperiments>>; told: string; count: () => Promise<void> }
 
-/** Does a step. A step that needs a stored conversation picks one and records its new state. */
+/** Performs a step. A step that needs a stored conversation picks one and records its new state. */
 const take = async (step: Step, stored: Stored[], { own, told, count }: Stage): Promise<void> => {
   if (step.do === 'count') return count()
   if (step.do === 'converse') {

@@ -12,7 +12,7 @@ beforeEach(async () => {
   own = await openExperiments(server)
 })
 
-/** Creates calls. `of` returns the arm and properties of a call by its number. */
+/** Creates calls. `of` returns the arm and the properties for a call's number. */
 const converse = async (count: number, of: (number: number) => { arm: ArmLabel } & Record<string, unknown>) => {
   const { key, arms } = own
   const startedAt = server.clock.now().toISOString()

@@ -1,4 +1,4 @@
-// Checks how traffic was routed to the arms, which decides whether they can be compared.
+// Checks how traffic was routed to the arms, which determines whether they can be compared.
 
 import { dayMs } from '../platform/durations.ts'
 import { concurrency, sameSplit } from '../statistics/concurrency.ts'
@@ -10,7 +10,7 @@ import type { StoredExperiment } from './queries.ts'
 
 const rateDays = 7
 /**
- * The maximum number of values of a property to show. If there are more, those with the most conversations are shown.
+ * The maximum number of values to show for a property. If there are more, those with the most conversations are shown.
  */
 const mostShown = 50
 /** The significance level is low because the test is repeated often. */
@@ -19,7 +19,7 @@ const differsBelow = 0.0001
 const totalOf = (splits: ArmSplit[]): ArmSplit =>
   splits.reduce((sum, { a, b }) => ({ a: sum.a + a, b: sum.b + b }), { a: 0, b: 0 })
 
-/** Tests whether a property is equally distributed in both arms. Combines rare values. */
+/** Tests whether a property is distributed equally across the arms. Combines rare values. */
 const evenness = (splits: DimensionSplit[], all: ArmSplit) => {
   const large = splits.filter(({ a, b }) => a + b >= 20)
   const ofLarge = totalOf(large)
@@ -64,7 +64,7 @@ export const healthOf = (experiment: StoredExperiment, splits: DimensionSplit[],
     ...health,
     concerns: concernsOf(health),
     conversations: { ...conversations, perDay: (recent.a + recent.b) / days },
-    /** Conversations without a unit. Each of them counts as its own unit. */
+    /** Conversations without a unit. Each one counts as its own unit. */
     withoutUnit: totalOf(of('alone')),
     byDay: of('day').map(({ value, a, b }) => ({ day: value, a, b })),
     byHour: evenness(of('hour'), conversations),

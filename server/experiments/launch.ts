@@ -30,8 +30,8 @@ import type { ExperimentLaunch } from './schema.ts'
 type Monitor = Awaited<ReturnType<typeof requireSound>>[number]
 
 /**
- * Returns the scope that is stored with the experiment. The agents of a group can change later, so the scope depends on
- * the groups that the agent is in now.
+ * Returns the scope to store with the experiment. The agents in a group can change later, so the scope depends on the
+ * agent's groups at launch.
  */
 const scopeFor = (groupIds: string[], { agentGroupIds, ...scope }: Selection): Selection => {
   const isTaken = agentGroupIds === undefined || agentGroupIds.some((id) => groupIds.includes(id))
@@ -41,7 +41,7 @@ const scopeFor = (groupIds: string[], { agentGroupIds, ...scope }: Selection): S
 
 type Outcomes = { monitors: Monitor[]; measures: OutcomeMeasure[] | undefined; primaryId: string; groupIds: string[] }
 
-/** Returns the outcomes in order. The first one of the primary monitor is primary. */
+/** Returns the outcomes in order. The primary monitor's first outcome is the primary outcome. */
 const outcomesOf = ({ monitors, measures, primaryId, groupIds }: Outcomes): NewOutcome[] =>
   monitors.flatMap((monitor) =>
     measuresOf(monitor, measures).map((measured, at) => ({
@@ -56,16 +56,15 @@ const outcomesOf = ({ monitors, measures, primaryId, groupIds }: Outcomes): NewO
   )
 
 /**
- * The maximum number of running experiments of an agent, because each of its conversations costs something for every
- * experiment.
+ * The maximum number of running experiments per agent, because every conversation costs something in each experiment.
  */
 const mostRunning = 20
 
 type LaunchDeps = Pick<Deps, 'clock' | 'jobs' | 'config' | 'baseUrl' | 'reactions'>
 
 /**
- * Launches an experiment in one transaction, with its current monitors, their group, the run for arrivals, and an
- * email.
+ * Launches an experiment in one transaction, with its current monitors, their group, the run for new conversations, and
+ * an email.
  */
 export const launch = async (
   deps: LaunchDeps,

@@ -160,7 +160,7 @@ describe('a launch', () => {
   })
 })
 
-/** A result of a conversation, and its expected values for the category `refund`, the amount, and `urgent`. */
+/** A conversation's result, and its expected values for the category `refund`, the amount, and `urgent`. */
 type Case = { result: string; fields: object; values: [OutcomeValue, OutcomeValue, OutcomeValue] }
 
 const missing: OutcomeValue = { status: 'missing' }
@@ -177,7 +177,7 @@ const cases = (amount: number): Case[] => [
     fields: { categories: ['delivery'], fields: { amount, urgent: false } },
     values: [observed(0), observed(amount), observed(0)],
   },
-  // No category fits, so this one does not either.
+  // No category fits, so this one doesn't fit either.
   {
     result: 'unscored',
     fields: { categories: ['other'], fields: { amount: null, urgent: null } },
@@ -200,14 +200,14 @@ const wishes = { target: null, conversationsPerDay: null }
 
 type Stored = { arm: ArmLabel; values: Case['values'] }
 
-/** Computes an outcome at once. Each conversation is its own unit. */
+/** Computes an outcome from scratch. Each conversation is its own unit. */
 const computed = (stored: Stored[], at: number, design: Design) => {
   const inArm = ({ arm, values }: Stored, wanted: ArmLabel) => (arm === wanted ? [values[at] ?? missing] : [])
   const units = stored.map((one) => ({ a: inArm(one, 'A'), b: inArm(one, 'B'), inBothArms: false }))
   return outcomeResult(outcomeSumsOf(units, design), design, wishes)
 }
 
-/** Draws the content of results. */
+/** Generates the content of random results. */
 const openDraw = (random: ReturnType<typeof seeded>) => () => {
   const all = cases(Math.floor(random.uniform() * 900) / 2)
   return all[Math.floor(random.uniform() * all.length)] as Case
@@ -266,7 +266,7 @@ describe('the values of categories and fields', () => {
     const { outcomes } = await own.read(experiment)
     const [refund, , complaint, primary] = outcomes
     expect(primary).toMatchObject({ primary: true, correction: null })
-    // Everyone complains, so this outcome has an interval as well.
+    // Every caller complains, so this outcome has an interval as well.
     expect(complaint.arms).toMatchObject({ a: { mean: 1 }, b: { mean: 1 } })
     for (const { correction } of [refund, complaint]) expect(correction.familySize).toBe(3)
     expect(width(refund.correction.simultaneous.anytime.interval)).toBeGreaterThan(
@@ -293,7 +293,7 @@ describe('the values of categories and fields', () => {
     await own.converse('B', { transcript: turns })
     await call('PUT', `/v1/conversations/${id}/metrics/late`, { key, body: { value: true } })
     const { outcomes } = await own.read(experiment)
-    // Without the metric, the rule can't decide any category.
+    // Without the metric, the rule can't decide whether any category applies.
     expect(outcomes).toMatchObject([
       { arms: { a: { observed: 1, sum: 1 }, b: { observed: 0, missing: 1 } } },
       { arms: { a: { observed: 1, sum: 1 }, b: { observed: 0, missing: 1 } } },

@@ -57,7 +57,7 @@ const measures = [ofResult, ofCategory, ofField] as const
 
 export type OutcomeMeasure = Static<(typeof measures)[number]>
 
-/** One of these schemas, chosen by `kind`, so that a fault is reported for the right one. */
+/** One of these schemas. `kind` selects it, so that an error is reported for the right one. */
 export const OutcomeMeasure = Type.Unsafe<OutcomeMeasure>({
   type: 'object',
   required: ['kind'],
@@ -66,7 +66,7 @@ export const OutcomeMeasure = Type.Unsafe<OutcomeMeasure>({
   examples: [{ metricId: '0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f', kind: 'category', category: 'refund' }],
 })
 
-/** The maximum number of outcomes. Each costs something for every conversation. */
+/** The maximum number of outcomes. Each one costs something for every conversation. */
 export const mostOutcomes = 20
 
 type Monitor = { id: string; kind: NewOutcome['monitorKind']; definition: Record<string, unknown> }
@@ -76,7 +76,7 @@ const keyOf = (measure: OutcomeMeasure): string => {
   return `${measure.metricId.toLowerCase()} ${measure.kind} ${key}`
 }
 
-/** Returns what is wrong with a measure of a monitor, and where. */
+/** Returns the errors in a measure of a monitor, each with its path. */
 const faultOf = (monitor: Monitor, measure: OutcomeMeasure): Issue | undefined => {
   if (measure.kind === 'result') return undefined
   if (measure.kind === 'category') {
@@ -91,7 +91,7 @@ const faultOf = (monitor: Monitor, measure: OutcomeMeasure): Issue | undefined =
   return known.type === 'boolean' && range ? { path: '.range', message: 'is only for fields with numbers' } : undefined
 }
 
-/** Returns what is wrong with the measures of a launch. Monitors that do not exist are reported elsewhere. */
+/** Returns the errors in the measures of a launch. Monitors that do not exist are reported elsewhere. */
 export const measureFaults = (
   monitors: readonly Monitor[],
   given: readonly OutcomeMeasure[],
@@ -116,7 +116,10 @@ export const measureFaults = (
 
 type Measured = Pick<NewOutcome, 'kind' | 'range' | 'measure'>
 
-/** Returns how a monitor's results are measured: by its score if it has one, otherwise by the rate of affected ones. */
+/**
+ * Returns how a monitor's results are measured: by the score if there is one, otherwise by the rate of affected
+ * conversations.
+ */
 const ofResults = ({ kind, definition }: Monitor): Measured => {
   const boolean = { kind: 'boolean', range: null, measure: null } as const
   if (kind === 'rule') return typeof definition.score === 'string' ? { ...boolean, kind: 'numeric' } : boolean
@@ -139,7 +142,7 @@ const measuredAs = (monitor: Monitor, measure: OutcomeMeasure): Measured => {
   return { kind: range ? 'numeric' : 'boolean', range, measure: { kind: 'field', field } }
 }
 
-/** Returns what is measured of a monitor, in order. Without measures, its results are. */
+/** Returns the measures for a monitor in order. Without any, the monitor's results are measured. */
 export const measuresOf = (monitor: Monitor, given: readonly OutcomeMeasure[] = []): Measured[] => {
   const own = given.filter((measure) => measure.metricId.toLowerCase() === monitor.id)
   return own.length === 0 ? [ofResults(monitor)] : own.map((measure) => measuredAs(monitor, measure))
@@ -147,13 +150,13 @@ export const measuresOf = (monitor: Monitor, given: readonly OutcomeMeasure[] = 
 
 type Stored = Pick<NewOutcome, 'measure' | 'range'> & { monitorId: string }
 
-/** Returns what an outcome measures in the form of a launch. */
+/** Returns an outcome's measure in the format of a launch. */
 export const shownMeasure = ({ monitorId, measure, range }: Stored): OutcomeMeasure => {
   if (measure === null) return { metricId: monitorId, kind: 'result' }
   if (measure.kind === 'category') return { metricId: monitorId, kind: 'category', category: measure.category }
   return { metricId: monitorId, kind: 'field', field: measure.field, ...(range && { range }) }
 }
 
-/** Returns what distinguishes an outcome from others of the same monitor. */
+/** Returns the label that distinguishes an outcome from others of the same monitor. */
 export const measureName = ({ measure }: Pick<Stored, 'measure'>): string | undefined =>
   measure === null ? undefined : measure.kind === 'category' ? measure.label : measure.field

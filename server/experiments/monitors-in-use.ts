@@ -4,8 +4,8 @@ import { ApiError } from '../platform/errors.ts'
 import { findExperimentOfProvider, listExperimentsOfMonitor } from './queries.ts'
 
 /**
- * Prevents the deletion of a monitor: throws if an experiment measures it, measures a scorecard version that uses it,
- * or still accepts its late results.
+ * Prevents the deletion of a monitor. Throws if an experiment measures the monitor, measures a scorecard version that
+ * uses it, or still accepts its late results.
  */
 export const refuseWhileMeasured = async (
   _deps: Deps,

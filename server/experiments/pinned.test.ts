@@ -64,7 +64,7 @@ describe('a pinned version', () => {
     await own.converse('A', { transcript: turns })
     expect(await armsOf(first)).toMatchObject({ a: { observed: 2 } })
     expect(await armsOf(third)).toMatchObject({ a: { observed: 1 } })
-    // The judge evaluates the conversations once in each version.
+    // The judge evaluates each version of the conversations once.
     expect(asked).toHaveLength(4)
   })
 
@@ -220,7 +220,7 @@ describe('evaluation runs', () => {
     const judge = await makeJudge(key)
     const experiment = await own.launch(only(judge.id))
     await own.converse('A', { transcript: turns })
-    // The original evaluation is lost here.
+    // This step loses the original evaluation.
     await server.deps.jobs.drain(
       jobList.filter(({ name }) => name === 'conversation.evaluate'),
       { ...server.deps, jobs: { ...server.deps.jobs, enqueueMany: async () => [] } },

@@ -147,7 +147,7 @@ describe('finishing', () => {
     const shown = await own.read(experiment)
     expect(shown.outcomes[0].arms.a).toMatchObject({ observed: 1, sum: 1 })
     expect(shown.outcomes[0].verdict.text).toContain('The experiment is finished.')
-    // The run ends after that, and only erasure changes the counts.
+    // After the run ends, only erasure changes the counts.
     server.clock.advance(1_000)
     await own.tell(monitorId, counted, 'not_affected')
     expect((await own.read(experiment)).outcomes[0].arms.a).toMatchObject({ observed: 1, sum: 1 })

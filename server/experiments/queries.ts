@@ -15,7 +15,9 @@ type CohortFilter = {
   value?: string
 }
 
-/** What an outcome measures instead of the monitor's result. The label is what people called the category at launch. */
+/**
+ * The measure of an outcome, if it isn't the monitor's result. The label is the name that the category had at launch.
+ */
 export type StoredMeasure = { kind: 'category'; category: string; label: string } | { kind: 'field'; field: string }
 
 type Range = { low: number; high: number } | null
@@ -87,7 +89,7 @@ export const countRunning = async (db: Db, org: OrgId, agentId: string): Promise
   return count
 }
 
-/** Locks the experiment. Waits until it is counted, and blocks new counting. */
+/** Locks the experiment. Waits until counting finishes, and blocks new counting. */
 export const lockExperiment = async (trx: Db, org: OrgId, id: string) => {
   await trx
     .selectFrom('experiments')
@@ -116,7 +118,7 @@ export const listOverlapping = (db: Db, org: OrgId, { id, armAVersionId, armBVer
 
 /**
  * Waits for conversations of the agent that are being stored, and blocks new ones until the transaction ends. So each
- * conversation is either stored before or sees the experiment. Storing a conversation locks its agent through the
+ * conversation is either stored before the experiment or sees it. Storing a conversation locks its agent through the
  * foreign key.
  */
 export const lockArrivals = (trx: Db, org: OrgId, agentId: string) =>
@@ -129,7 +131,8 @@ export const lockArrivals = (trx: Db, org: OrgId, agentId: string) =>
     .execute()
 
 /**
- * Lists the agent's conversations that started after `since`. A conversation can be stored shortly before it starts.
+ * Lists the agent's conversations that started after `since`. A conversation can be stored shortly before its start
+ * time.
  */
 export const listBegunSince = async (trx: Db, org: OrgId, agentId: string, since: Date): Promise<string[]> => {
   const rows = await trx
@@ -198,13 +201,13 @@ export type NewOutcome = {
   scope: Selection
   kind: 'boolean' | 'numeric'
   range: Range
-  /** Null for the monitor's result. */
+  /** Null if the monitor's result is measured. */
   measure: StoredMeasure | null
 }
 
 type NewOutcomes = { experimentId: string; outcomes: NewOutcome[]; sums: string }
 
-/** Inserts the outcomes of an experiment. Their sums start empty. */
+/** Inserts the outcomes of an experiment, with empty sums. */
 export const insertOutcomes = (trx: Db, org: OrgId, { experimentId, outcomes, sums }: NewOutcomes) =>
   trx
     .insertInto('experiment_outcomes')
@@ -237,7 +240,7 @@ const pinnedColumns = [
   sql<StoredMeasure | null>`measure`.as('measure'),
 ] as const
 
-/** Lists the pinned outcomes without the long results. */
+/** Lists the pinned outcomes without the long results column. */
 export const listPinned = (db: Db, org: OrgId, experimentId: string) =>
   db
     .selectFrom('experiment_outcomes')
@@ -272,8 +275,8 @@ export const listOutcomes = (db: Db, org: OrgId, experimentId: string) =>
 export type StoredOutcome = Awaited<ReturnType<typeof listOutcomes>>[number]
 
 /**
- * A point of the timeline: its time, the counts of both arms, their means, the difference, its interval, p, and p of
- * the split.
+ * A point on the timeline: its time, the counts and means of both arms, the difference with its interval and p-value,
+ * and the p-value of the split.
  */
 export type StoredPoint = [
   at: number,
@@ -300,8 +303,8 @@ export const finishExperiment = (trx: Db, org: OrgId, id: string, { finishedAt, 
     .execute()
 
 /**
- * Returns an experiment that still accepts results of a monitor version that names the model provider, or of a scorecard
- * version that has pinned one.
+ * Returns an experiment that still accepts results of a monitor version with this model provider, or of a scorecard
+ * version that has pinned such a version.
  */
 export const findExperimentOfProvider = async (db: Db, org: OrgId, providerId: string) => {
   const { rows } = await sql<{ id: string; name: string }>`
@@ -328,8 +331,8 @@ const usesMonitor = (org: OrgId, monitorId: string) => sql<boolean>`(o.monitor_i
       AND jsonb_path_query_array(v.definition, '$.sections[*].items[*].monitorId') ? ${monitorId})))`
 
 /**
- * Returns experiments that measure a monitor or a scorecard with it, or still accept its late results. Those that measure
- * the monitor itself are first.
+ * Returns the experiments that measure a monitor or a scorecard that uses it, or still accept its late results.
+ * Experiments that measure the monitor itself come first.
  */
 export const listExperimentsOfMonitor = (db: Db, org: OrgId, monitorId: string) =>
   db

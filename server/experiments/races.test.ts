@@ -1,4 +1,4 @@
-// Tests concurrency. A lock blocks one operation until the other one waits for it.
+// Tests concurrency. A lock blocks one operation until the other operation waits for it.
 
 import pg from 'pg'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
@@ -20,7 +20,7 @@ beforeEach(async () => {
 
 const only = (monitorId: string) => ({ outcomeMetricIds: [monitorId], primaryMetricId: monitorId })
 
-/** Opens another client with a transaction. It can count how many clients wait for a lock. */
+/** Opens another client with a transaction. It can count the clients that wait for a lock. */
 const openBlocker = async () => {
   const blocker = new pg.Client(server.deps.database.connection)
   await blocker.connect()

@@ -1,4 +1,4 @@
-// Checks that everything a launch refers to exists in this organization.
+// Checks that all resources in a launch exist in the organization.
 
 import { findAgents, findVersions } from '../agents/queries.ts'
 import { findCompanyIds } from '../companies/queries.ts'
@@ -18,7 +18,7 @@ const isUnknown = 'must exist in this organization'
 
 type Monitors = { monitors: Monitor[]; issues: Issue[] }
 
-/** Locks the monitors in the given order until the transaction ends. They must be distinct and enabled. */
+/** Locks the monitors in the given order until the transaction ends. Throws unless they are distinct and enabled. */
 const holdSoundMonitors = async (trx: Db, org: OrgId, ids: string[], path: string): Promise<Monitors> => {
   const wanted = ids.map((id) => id.toLowerCase())
   await lockMonitorsShared(trx, org, wanted)
@@ -96,7 +96,7 @@ const ownFaults = (launch: ExperimentLaunch): Issue[] => {
   return [...issues, ...cohortFaults(cohortFilters), ...(assignmentUnit ? unitFaults(assignmentUnit) : [])]
 }
 
-/** Returns the monitors to measure if everything in the launch is valid. Otherwise, reports all errors at once. */
+/** Returns the monitors to measure if the launch is valid. Otherwise, reports all errors at once. */
 export const requireSound = async (trx: Db, org: OrgId, launch: ExperimentLaunch): Promise<Monitor[]> => {
   const issues = [
     ...ownFaults(launch),

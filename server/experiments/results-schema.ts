@@ -1,4 +1,4 @@
-// The results of an experiment. No number is rounded.
+// The results of an experiment. The numbers are not rounded.
 
 import Type, { type TSchema } from 'typebox'
 import { Choice, Closed, Id, Nullable, Timestamp } from '../platform/http/schemas.ts'

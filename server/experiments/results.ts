@@ -46,7 +46,7 @@ type Reading = {
   experiment: StoredExperiment
   outcomes: StoredOutcome[]
   health: Health
-  /** People's judgments of fair samples, and the units that they belong to. */
+  /** People's judgments of fair samples, and the units they belong to. */
   reviews: Reviewed[]
   units: ReadonlyMap<string, StoredUnit>
 }
@@ -59,7 +59,7 @@ export const outcomesOf = ({ experiment, outcomes, health, reviews, units }: Rea
     const sums = outcomeSums(exact, outcome.kind)
     const result = outcomeResult(sums, design, { target: null, conversationsPerDay: health.conversations.perDay })
     const { point } = pointOf(exact, design, { at: experiment.countedAt, splitP })
-    // People judge the result, not a category or field.
+    // People judge the monitor's result, not a category or field.
     const corrected =
       outcome.measure === null
         ? correctionOf({ reviews, units, sums: exact, position: outcome.position, design })

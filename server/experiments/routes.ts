@@ -27,7 +27,7 @@ import { ExperimentLaunch, ExperimentQuery, ExperimentSummary } from './schema.t
 
 const tags = ['Experiments']
 
-/** How often a request counts what has arrived before it finishes the experiment regardless. */
+/** The maximum number of times that a request counts new changes before it finishes the experiment regardless. */
 const mostRounds = 10
 
 const undefinedIfNotFound = (error: unknown): undefined => {
@@ -144,7 +144,7 @@ export const experiments = (app: App, deps: Deps): void => {
     async ({ actor, params: { id } }) => {
       const experiment = await replica.read(
         (on) => shown(on, actor.org, id).catch(undefinedIfNotFound),
-        // Someone who has just launched or finished the experiment must see that.
+        // The response must include a launch or finish that the caller has just made.
         async (answer) => answer?.status === (await getExperiment(db, actor.org, id)).status,
       )
       if (experiment === undefined) throw notFound()
@@ -171,7 +171,7 @@ export const experiments = (app: App, deps: Deps): void => {
       const { id } = await getExperiment(db, actor.org, params.id)
       for (let round = 1; ; round++) {
         // This counts the conversations that have arrived so far, unless there are very many. Another process may
-        // already be counting it.
+        // already be counting them.
         await countChanges(deps, actor.org, id)
         const answer = await db.transaction().execute((trx) => finish(trx, actor, id, round < mostRounds))
         if (answer) return answer

@@ -6,14 +6,14 @@ import { openExperiments } from '../../../test/support/experiments/experiments.t
 const server = await testServer()
 
 /**
- * The number of conversations in each arm. The monitor finds every second one affected. People agree with it in arm A,
- * and never in arm B. Smaller samples are not corrected.
+ * The number of conversations in each arm. The monitor marks every second one as affected. People always agree with it
+ * in arm A, and never in arm B. Smaller samples are not corrected.
  */
 const perArm = 30
 
 type Own = Awaited<ReturnType<typeof openExperiments>>
 
-/** Creates conversations in both arms. `found` returns the result for the number of a conversation. */
+/** Creates conversations in both arms. `found` returns the result for a conversation's number. */
 const fill = async ({ key, arms }: Own, monitorId: string, found: (count: number) => string) => {
   const startedAt = server.clock.now().toISOString()
   const each = [arms.armAVersionId, arms.armBVersionId].flatMap((agentVersionId) =>
@@ -105,7 +105,7 @@ it('only uses samples of everything it observes, with the latest judgments', asy
   const scope = { agentIds: [agentId] }
   expect((await call('PATCH', `/v1/monitors/${monitor.id}`, { key, body: { scope } })).status).toBe(200)
   expect(await ofWindow()).toMatchObject({ reviewed: ids.length, rate: 1 })
-  // A reviewer corrects a mistake with another review outside of buckets. The conversation stays in the sample.
+  // A reviewer corrects a mistake in another review, outside buckets. The conversation stays in the sample.
   const again = { conversationId: ids[0], status: 'completed', judgments: judgments('not_affected') }
   expect((await call('POST', '/v1/reviews', { key, body: again })).status).toBe(201)
   expect(await corrected()).toMatchObject({ reviewedA: perArm, meanA: expect.closeTo(1 - 1 / perArm, 12) })

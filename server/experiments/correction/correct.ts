@@ -1,4 +1,4 @@
-// Corrects a monitor's results with people's reviews of a fair sample.
+// Corrects a monitor's results, using people's reviews of a fair sample.
 
 import type { Design } from '../../statistics/design.ts'
 import {
@@ -47,14 +47,14 @@ const unitsOf = (reviews: Reviewed[], arm: Arm, held: ReadonlyMap<string, Totals
 }
 
 export type Correction = CorrectedDifference & {
-  /** The reviewed share of A's observed conversations. */
+  /** The reviewed share of the conversations observed in arm A. */
   shareReviewedA: number
   shareReviewedB: number
 }
 
 type CorrectionInput = {
   reviews: Reviewed[]
-  /** The units of the reviewed conversations. */
+  /** The units that the reviewed conversations belong to. */
   units: ReadonlyMap<string, StoredUnit>
   sums: ExactOutcome
   position: number
@@ -62,7 +62,7 @@ type CorrectionInput = {
 }
 
 /**
- * Returns the correction of a boolean outcome. Returns null for other outcomes, and while either arm has too few
+ * Returns the correction for a boolean outcome. Returns null for other outcomes, and as long as either arm has too few
  * reviews.
  */
 export const correctionOf = ({ reviews, units, sums, position, design }: CorrectionInput): Correction | null => {
@@ -73,7 +73,7 @@ export const correctionOf = ({ reviews, units, sums, position, design }: Correct
     const unit = units.get(unitId)
     if (unit) held.set(unitId, totalsOf(unit, position))
   }
-  // All other units stay in the sums. If a unit has no review in an arm, its values in that arm also stay.
+  // All other units stay in the sums. If a unit has no review in an arm, its values in that arm stay, too.
   const armOf = (arm: Arm): ReviewedArm => {
     const reviewed = new Set(ofOutcome.filter((review) => review.arm === arm).map(({ unitId }) => unitId))
     let others = sums

@@ -9,15 +9,15 @@ export type Reviewed = {
   unitId: string
   /** The monitor's result: 1 for affected, 0 for not affected. */
   judge: number
-  /** The share of people who judged the conversation affected. */
+  /** The share of reviewers who judged the conversation affected. */
   human: number
 }
 
 type Pinned = { position: number; monitorId: string; monitorVersion: number }
 
 /**
- * Lists observed conversations of a fair sample that people judged, for the pinned version. The latest judgment of each
- * person counts, even if it was made outside of the bucket.
+ * Lists the observed conversations in a fair sample that people judged, for the pinned version. Each person's latest
+ * judgment counts, even if it was made outside the bucket.
  */
 export const listReviewed = async (db: Db, org: OrgId, experimentId: string, pinned: Pinned[]): Promise<Reviewed[]> => {
   const { rows } = await sql<Reviewed>`

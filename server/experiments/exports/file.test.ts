@@ -28,7 +28,7 @@ const rowsOf = ({ names, rows }: Table): Row[] =>
 const outcomesOf = async ({ key, id }: ExperimentStudy) =>
   (await call('GET', `/v1/experiments/${id}`, { key })).body.outcomes
 
-/** Compares the results of each outcome and arm with the rows. */
+/** Compares the results for each outcome and arm with the rows. */
 const expectCounts = async (study: ExperimentStudy, rows: Row[], slugs: string[]) => {
   const outcomes = await outcomesOf(study)
   for (const [at, slug] of slugs.entries()) {
@@ -54,7 +54,7 @@ const slugs = ['refund_asked', 'refund_asked_2', 'chats']
 it('has every counted conversation as the experiment counts it, in all formats', async () => {
   const study = await makeStudy()
   const ids = await fillStudy(study)
-  // These conversations have a version in neither arm, or started before the launch.
+  // These conversations started before the launch, or their version is in neither arm.
   await study.converse('A', { agentVersionId: undefined, systemPrompt: 'Another one.' })
   await study.converse('B', { startedAt: '2026-01-01T00:00:00Z' })
   await countAll(deps)

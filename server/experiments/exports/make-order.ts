@@ -44,7 +44,7 @@ type Described = {
   names: ReadonlyMap<string, string>
 }
 
-/** Describes the experiment in words, for readers of the file. */
+/** Describes the experiment in words, for people who read the file. */
 const describe = ({ stored, config, experiment, outcomes, cohort, names }: Described): ObservationOrder['about'] => {
   const { timezone, reasoning } = config
   const at = (moment: Date) => {
@@ -81,7 +81,7 @@ const describe = ({ stored, config, experiment, outcomes, cohort, names }: Descr
   ]
 }
 
-/** Returns everything that generating an export of observations needs. */
+/** Returns everything that is needed to generate an export of observations. */
 export const makeObservationOrder = async (
   { db }: Pick<Deps, 'db'>,
   org: OrgId,

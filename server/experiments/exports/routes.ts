@@ -63,8 +63,8 @@ export const experimentExports = (app: App, deps: Deps): void => {
       const config = parseConfiguration(body.config)
       const { id: experimentId, startedAt: since } = await getExperiment(db, actor.org, params.id)
       const operationId = body.operationId.toLowerCase()
-      // New conversations can still belong to the export until the experiment ends, and some clocks are ahead, so there
-      // is no upper limit.
+      // New conversations can join the export until the experiment ends, and some clocks are ahead, so there is no
+      // upper limit.
       const exportRequest = { ...kindOf(experimentId), operationId, config, since, until: undefined }
       const answer = await createExport(deps, actor, exportRequest)
       return reply.code(202).headers(createdHeaders(answer)).send(shown(answer.stored, clock.now()))

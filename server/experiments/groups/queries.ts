@@ -55,7 +55,7 @@ export const updateGroup = (trx: Db, org: OrgId, id: string, { name, metricIds }
     .executeTakeFirstOrThrow(notFound)
     .catch(explain)
 
-/** Deletes a group, and removes it from the experiments that were launched with it. */
+/** Deletes a group, and removes it from the experiments that were launched in it. */
 export const deleteGroup = async (trx: Db, org: OrgId, id: string) => {
   // The lock waits for launches with this group and blocks new ones.
   await selectGroups(trx, org).where('id', '=', id).forUpdate().executeTakeFirstOrThrow(notFound)

@@ -9,7 +9,9 @@ import { MonitorGroup, MonitorGroupUpdate } from './schema.ts'
 const tags = ['Experiments']
 const path = '/v1/experiments/monitor-groups'
 
-/** Adds the endpoints of groups. There is none to create a group, because launching an experiment does that. */
+/**
+ * Adds the endpoints for groups. There is no endpoint that creates a group, because launching an experiment does that.
+ */
 export const monitorGroups = (app: App, { db, clock }: Deps): void => {
   app.get(
     path,

@@ -1,4 +1,4 @@
-// Updates the counts of an experiment from its stored conversations.
+// Updates an experiment's counts from its stored conversations.
 
 import { publishChanges } from '../../platform/changes/changes.ts'
 import type { OrgId } from '../../platform/db/database.ts'
@@ -34,7 +34,7 @@ const batchSize = 2_000
 
 /**
  * Counts a conversation under each property that should not differ between the arms. Conversations of other versions
- * are counted as `a`.
+ * count as `a`.
  */
 const countConversation = (splits: Splits, one: Counted | null, sign: 1 | -1) => {
   if (!one) return
@@ -51,7 +51,7 @@ const isSameRow = (one: Counted | null, other: Counted | null): boolean =>
   one === null || other === null ? one === other : JSON.stringify(one) === JSON.stringify(other)
 
 /**
- * Applies changes of an experiment. One transaction both reads and applies them, so that results always match one point
+ * Applies changes to an experiment. One transaction both reads and applies them, so that results always match one point
  * in time and a crash changes nothing. Returns whether there may be more changes.
  */
 export const countChanges = async (deps: CountDeps, org: OrgId, experimentId: string): Promise<boolean> =>

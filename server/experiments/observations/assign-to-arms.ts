@@ -27,9 +27,9 @@ type Candidate = {
 }
 
 export type ArmPlacement = {
-  /** This is null if the version is in neither arm. */
+  /** Null if the version is in neither arm. */
   arm: Arm | null
-  /** Whether each outcome applies, by its position. */
+  /** Whether each outcome applies, by the outcome's position. */
   applies: boolean[]
 }
 
@@ -54,7 +54,7 @@ export const assignToArms = async (
   const { takes, leaves, needsCompany } = parseCohort(cohortFilters)
   const selections: Selection[] = [...takes, ...leaves]
   const cohortSize = selections.length
-  // Equal scopes are only checked once, and empty ones never.
+  // Equal scopes are checked only once, and empty ones never.
   const scopeAt = outcomes.map(({ scope }) => {
     if (Object.keys(scope).length === 0) return undefined
     const known = selections.findIndex((one, at) => at >= cohortSize && isDeepStrictEqual(one, scope))

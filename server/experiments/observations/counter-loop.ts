@@ -1,5 +1,5 @@
-// Keeps experiments up to date. Each worker looks for changes every second, and one worker at a time counts the changes
-// of an experiment. Jobs would have to be enqueued with every result, which can be millions a day.
+// Keeps experiments up to date. Each worker looks for changes every second, and only one worker at a time counts the
+// changes to an experiment. With jobs, one would have to be enqueued for every result, which can be millions a day.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../../platform/deps.ts'
@@ -11,8 +11,8 @@ const lookEveryMs = 1_000
 type CountingDeps = Parameters<typeof countChanges>[0] & Pick<Deps, 'log'>
 
 /**
- * Counts all changes until now. Experiments take turns, so that an experiment with a fault or many changes does not
- * block the others.
+ * Counts all changes so far. Experiments take turns, so that an experiment with an error or many changes does not block
+ * the others.
  */
 export const countAll = async (deps: CountingDeps, signal?: AbortSignal): Promise<void> => {
   const faulty = new Set<string>()

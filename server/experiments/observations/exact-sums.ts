@@ -1,5 +1,5 @@
-// Keeps the exact sums of an outcome while units are added, changed, and removed. For results, these sums are converted
-// to numbers, relative to each arm's mean.
+// Maintains the exact sums of an outcome while units are added, changed, and removed. For results, the sums are
+// converted to numbers relative to each arm's mean.
 
 import type { OutcomeSums, StatusCounts } from '../../statistics/outcome-sums.ts'
 import { type ArmSums, addUnit, noSums, type SharedSums, type Sums, subtractUnit } from '../../statistics/sums.ts'
@@ -32,7 +32,7 @@ type ExactSums = { a: ExactArm; b: ExactArm; shared: ExactShared }
 export type ExactOutcome = {
   observed: ExactSums
   inOneArm: ExactSums
-  /** These sums are whole numbers. */
+  /** These sums are integers. */
   unobserved: Sums
   counts: OutcomeSums['counts']
 }
@@ -125,7 +125,7 @@ export const changeOutcome = (
   }
 }
 
-/** Returns the sums of an arm after subtracting `shift` from each value. Values are only rounded afterwards. */
+/** Returns the sums of an arm after subtracting `shift` from each value. Rounds only afterwards. */
 const armAbout = (arm: ExactArm, shift: number): ArmSums => {
   const c = exactOf(shift)
   const [count, countCount] = [exactOf(arm.count), exactOf(arm.countCount)]
@@ -165,7 +165,7 @@ const sumsAbout = ({ a, b, shared }: ExactSums, shiftA: number, shiftB: number):
 
 const meanOf = ({ count, sum }: ExactArm): number => (count === 0 ? 0 : numberOf(asExact(sum)) / count)
 
-/** Returns the sums in the form that the statistics expect. Booleans are whole numbers and stay exact. */
+/** Returns the sums in the format that the statistics expect. Booleans are integers and stay exact. */
 export const outcomeSums = (exact: ExactOutcome, kind: 'boolean' | 'numeric'): OutcomeSums => {
   const { observed, inOneArm, unobserved, counts } = exact
   const [a, b] = kind === 'boolean' ? [0, 0] : [meanOf(observed.a), meanOf(observed.b)]
@@ -174,7 +174,7 @@ export const outcomeSums = (exact: ExactOutcome, kind: 'boolean' | 'numeric'): O
 
 const isExact = (value: unknown): value is Exact => typeof value === 'object' && value !== null && 'digits' in value
 
-/** Returns the sums as JSON. Numbers that are not whole are strings. */
+/** Returns the sums as JSON. Numbers that are not integers become strings. */
 export const storeOutcome = (sums: ExactOutcome): string =>
   JSON.stringify(sums, (_key, value: unknown) => (isExact(value) ? storeAmount(value) : value))
 

@@ -1,5 +1,5 @@
 // Calculates exactly, so that a value that is added today and removed in a year leaves no rounding error behind. Every
-// JavaScript number is a whole number divided by a power of two, and so are sums and products of such numbers.
+// JavaScript number is an integer divided by a power of two, and so are sums and products of such numbers.
 
 /** The value is `digits / 2^scale`. */
 export type Exact = { digits: bigint; scale: number }
@@ -10,7 +10,7 @@ const float = new Float64Array(1)
 const bits = new BigUint64Array(float.buffer)
 
 const fractionBits = 52n
-/** The exponent that a float stores is relative to its first bit. This converts it to the exponent of the last bit. */
+/** The exponent in a float is relative to its first bit. This constant converts it to the exponent of the last bit. */
 const exponentBias = 1075
 
 const withoutZeros = (digits: bigint, scale: number): Exact => {
@@ -31,7 +31,7 @@ export const exactOf = (value: number): Exact => {
   return scale >= 0 ? withoutZeros(digits, scale) : { digits: digits << BigInt(-scale), scale: 0 }
 }
 
-/** The number of bits that determine how a number is rounded. The last one also represents all bits after it. */
+/** The number of bits that determine how a number is rounded. The last one also represents all bits that follow. */
 const decidingBits = 64
 
 /** Returns the nearest JavaScript number. */

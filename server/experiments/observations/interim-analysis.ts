@@ -1,4 +1,4 @@
-// Stores the results of each count, which is an interim analysis, for the timeline. Extreme values are kept
+// Stores the results of each count for the timeline. Each count is an interim analysis. Extreme values are kept
 // permanently.
 
 import type { Db, OrgId } from '../../platform/db/database.ts'
@@ -34,7 +34,9 @@ const mostPoints = 200
 const growth = 1.1
 const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10)
 
-/** Returns whether a point should be stored: the first of a day, or one with ten percent more observations. */
+/**
+ * Returns whether to store a point: the first one of a day, or one with ten percent more observations than the last.
+ */
 const isWorthKeeping = (last: StoredPoint | undefined, point: StoredPoint): boolean => {
   if (!last) return point[1] + point[2] > 0
   return dayOf(last[0]) !== dayOf(point[0]) || point[1] + point[2] >= Math.max(1, last[1] + last[2]) * growth
@@ -63,7 +65,7 @@ export const pointOf = (sums: ExactOutcome, design: Design, { at, splitP }: { at
   return { point, difference }
 }
 
-/** Returns what this analysis adds to the changed sums. */
+/** Returns the values that this analysis adds to the changed sums. */
 export const analyzeInterim = async (deps: LookDeps, trx: Db, org: OrgId, counted: Counted) => {
   const { experiment, outcomes, sums, changed, now } = counted
   const health = healthOf(experiment, await listSplits(trx, org, experiment.id), now)

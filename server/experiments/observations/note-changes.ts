@@ -1,5 +1,5 @@
-// Marks experiments that a change may affect, in the transaction of the change. `apply-changes.ts` counts them later,
-// from the data that is stored then.
+// Marks the experiments that a change may affect, in the transaction of the change. `apply-changes.ts` counts the
+// changes later, from the data stored at that time.
 
 import { batchesOf } from '../../platform/batches.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'

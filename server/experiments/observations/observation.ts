@@ -1,4 +1,4 @@
-// Determines the status of each outcome of a conversation.
+// Determines the status of a conversation's outcomes.
 
 import { notApplicable } from '../../filters/category.ts'
 import { isValue } from '../../statistics/outcome-sums.ts'
@@ -6,7 +6,7 @@ import type { StoredMeasure } from '../queries.ts'
 import type { FoundResult } from './queries.ts'
 import { failed, missing, observed, pending } from './unit-totals.ts'
 
-/** If there is no result after this time, no evaluation was queued, or it was given up. */
+/** If there is no result after this time, either no evaluation was queued or the evaluation was abandoned. */
 const patienceMs = 24 * 60 * 60 * 1_000
 
 type Outcome = {
@@ -32,8 +32,8 @@ const without = (status: number): Observation => ({ status, value: 0 })
 const [scored, unscored] = [0, 1]
 
 /**
- * Returns the value of a result, which can be invalid, or undefined if it has none. If a conversation is unscored
- * because no category fits, its value is that it has none of the categories.
+ * Returns the value of a result, which can be invalid, or undefined if there is no value. If a conversation is unscored
+ * because no category fits, its value is false for each category.
  */
 const readValue = ({ measure, kind }: Outcome, { status, result, score, categories, field }: FoundResult): unknown => {
   if (measure === null) {

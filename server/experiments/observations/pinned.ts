@@ -1,4 +1,4 @@
-// Finds the pinned versions that running experiments require for conversations, even if the monitor was deleted.
+// Finds the pinned versions that running experiments need for conversations, even if the monitor was deleted.
 
 import type { Pinned } from '../../evaluations/deps.ts'
 import { enqueueEvaluation } from '../../evaluations/lifecycle.ts'
@@ -37,8 +37,8 @@ export const findPinned = async (db: Db, org: OrgId, ids: string[]): Promise<Pin
 }
 
 /**
- * Queues the evaluation of completed conversations after changes other than to their transcript, in the transaction of
- * the change. They may have joined the arm of an experiment, or the scope of an outcome.
+ * Queues the evaluation of completed conversations after changes to anything but their transcripts, in the transaction
+ * of the change. The conversations may have joined the arm of an experiment or the scope of an outcome.
  */
 export const evaluatePinned = async (
   deps: Pick<Deps, 'jobs'>,

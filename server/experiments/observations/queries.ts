@@ -7,7 +7,7 @@ import type { StoredMeasure, StoredPoint } from '../queries.ts'
 
 type Concerned = { experimentId: string; conversationId: string }
 
-/** Returns whether the organization ever launched an experiment. If not, nothing else is checked. */
+/** Returns whether the organization has ever launched an experiment. If it hasn't, nothing else is checked. */
 const wereLaunched = async (db: Db, org: OrgId): Promise<boolean> => {
   const launched = await db
     .selectFrom('experiments')
@@ -21,7 +21,7 @@ const wereLaunched = async (db: Db, org: OrgId): Promise<boolean> => {
 
 /**
  * Returns the experiments that these conversations may belong to, judging by their immutable properties. A finished
- * experiment counts nothing new, but may contain an erased conversation or receive a late result.
+ * experiment doesn't count new conversations, but it may contain an erased conversation or receive a late result.
  */
 export const listConcerned = async (trx: Db, org: OrgId, ids: string[]): Promise<Concerned[]> => {
   if (!(await wereLaunched(trx, org))) return []
@@ -153,7 +153,7 @@ export type FoundResult = {
   result: number | null
   score: number | null
   evaluatedAt: Date
-  /** Null without categories, and unless a category is measured. */
+  /** Null if there are no categories or no category is measured. */
   categories: string[] | null
   /** The value of the measured field. */
   field: unknown
@@ -165,7 +165,7 @@ type OfPinned = { conversations: { id: string; startedAt: Date }[]; pinned: Pinn
 export const listPinnedResults = async (trx: Db, org: OrgId, of: OfPinned): Promise<FoundResult[]> => {
   const { conversations, pinned } = of
   if (conversations.length === 0) return []
-  // The primary key contains everything else, so results are only read if a category or field is measured.
+  // The primary key contains all other columns, so results are only read if a category or field is measured.
   const isInKey = pinned.every(({ measure }) => measure === null)
   const { rows } = await sql<FoundResult>`
     SELECT r.conversation_id AS "conversationId", p.position, r.status, r.result, r.score,
@@ -192,7 +192,7 @@ export const listPinnedResults = async (trx: Db, org: OrgId, of: OfPinned): Prom
 /** A counted conversation. */
 export type Counted = {
   conversationId: string
-  /** This is null if the version is in neither arm. */
+  /** Null if the version is in neither arm. */
   arm: Arm | null
   otherVersionId: string | null
   unitId: string
@@ -272,7 +272,7 @@ export type StoredUnit = {
   conversationsB: number
   firstArm: Arm
   firstAt: Date
-  /** The totals of each outcome by its position, with one entry for each arm. */
+  /** The totals of each outcome, by its position, with one entry for each arm. */
   held: [a: StoredTotals, b: StoredTotals][]
 }
 
@@ -297,8 +297,7 @@ export type First = { id: string; arm: Arm; startedAt: Date }
 /** Returns the earliest counted conversation of each unit. */
 export const listFirst = async (trx: Db, org: OrgId, experimentId: string, unitIds: string[]): Promise<First[]> => {
   if (unitIds.length === 0) return []
-  // A new experiment's rows have no statistics yet. Without this setting, PostgreSQL would sort all of them for each
-  // unit.
+  // A new experiment's rows have no statistics yet. Without this setting, PostgreSQL would sort all rows for each unit.
   await sql`SET LOCAL enable_sort = off`.execute(trx)
   const { rows } = await sql<First>`
     SELECT u.id, f.arm, f.started_at AS "startedAt"
@@ -359,7 +358,7 @@ export const addToSplits = async (trx: Db, org: OrgId, experimentId: string, cha
 const manifold = ['company', 'other-version']
 const mostOfEach = 200
 
-/** Lists the counts. For companies and other versions, lists only the largest. */
+/** Lists the counts. For companies and other versions, lists only the largest ones. */
 export const listSplits = async (db: Db, org: OrgId, experimentId: string): Promise<DimensionSplit[]> => {
   const { rows } = await sql<DimensionSplit>`
     (SELECT dimension, value, a, b FROM experiment_splits
@@ -380,7 +379,7 @@ export type OutcomeChange = {
   largestEValue: number
   leastP: number
   firstExcludedZeroAt: Date | null
-  /** This is undefined if the timeline has no new point. */
+  /** Undefined if the timeline has no new point. */
   timeline: StoredPoint[] | undefined
 }
 

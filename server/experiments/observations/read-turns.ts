@@ -1,4 +1,4 @@
-// Returns the changed conversations as they are stored now, next to how they were counted before.
+// Returns the current state of the changed conversations, together with the state in which they were counted before.
 
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { unitOf } from '../assignment-unit.ts'
@@ -13,13 +13,16 @@ import type { CountedChange } from './units.ts'
 export type ExperimentReading = {
   experiment: StoredExperiment
   outcomes: StoredOutcome[]
-  /** The times of the experiment's runs. Results of counted conversations still count while one continues. */
+  /** The times of the experiment's runs. As long as a run continues, results of counted conversations still count. */
   runs: Awaited<ReturnType<typeof listRunTimes>>
   isRetrying: boolean
   now: Date
 }
 
-/** Returns each conversation as it was counted and as it should be counted now. Both are null if it does not count. */
+/**
+ * Returns each conversation as it was counted before and as it should be counted now. A state is null if the
+ * conversation does not count.
+ */
 export const readTurns = async (
   trx: Db,
   org: OrgId,
@@ -31,14 +34,14 @@ export const readTurns = async (
   const counted = new Map((await listCounted(trx, org, experiment.id, ids)).map((one) => [one.conversationId, one]))
   const present = await listPresent(trx, org, ids, assignmentUnit)
   const places = await assignToArms(trx, org, { ...experiment, outcomes }, present)
-  // After the experiment ends, nothing new is counted and no conversation changes its arm. Changes from before the end
-  // are still applied.
+  // After the experiment ends, no new conversations are counted and no conversation moves to another arm. Changes from
+  // before the end are still applied.
   const inTime = new Set(
     changes.flatMap(({ conversationId, at }) => (finishedAt === null || at < finishedAt ? conversationId : [])),
   )
   const landed = new Set(
     changes.flatMap(({ conversationId, at }) => {
-      // No change precedes the launch. If one seems to, it comes from a process with a slow clock.
+      // No change precedes the launch. If one seems to, it was made by a process with a slow clock.
       const hasBegun = ({ trigger, createdAt }: ExperimentReading['runs'][number]) =>
         trigger === 'launch' || createdAt <= at
       const isOpen = runs.some((run) => hasBegun(run) && (run.finishedAt === null || at <= run.finishedAt))
@@ -74,7 +77,7 @@ export const readTurns = async (
     const ofConversation = found.get(result.conversationId)
     if (ofConversation) ofConversation[result.position] = result
   }
-  // A result is only deleted with its monitor, and its value still counts then.
+  // A result is only deleted with its monitor, and its value still counts after that.
   const keptObservation = ({ conversationId }: Counted, position: number, result: unknown) => {
     const was = counted.get(conversationId)
     return result === undefined && was?.statuses[position] === observed

@@ -1,9 +1,9 @@
-// Calculates and stores the values of a unit for an outcome in one arm.
+// Calculates and stores a unit's values for an outcome in one arm.
 
 import { type Exact, exactOf, minus, numberOf, parseExact, plus, textOf, times } from './exact.ts'
 import type { StoredTotals } from './queries.ts'
 
-/** The position of each status is its stored number. */
+/** The position of each status is the number that is stored. */
 const statuses = ['not_applicable', 'observed', 'pending', 'missing', 'failed'] as const
 
 export const notApplicable = statuses.indexOf('not_applicable')
@@ -12,7 +12,7 @@ export const pending = statuses.indexOf('pending')
 export const missing = statuses.indexOf('missing')
 export const failed = statuses.indexOf('failed')
 
-/** Most amounts are small whole numbers, which JavaScript adds and multiplies exactly and much faster. */
+/** Most amounts are small integers, which JavaScript adds and multiplies exactly and much faster. */
 export type Amount = number | Exact
 
 export const asExact = (amount: Amount): Exact => (typeof amount === 'number' ? exactOf(amount) : amount)
@@ -25,7 +25,7 @@ const amountFrom = (value: Exact): Amount => {
 
 const amountOf = (value: number): Amount => (Number.isSafeInteger(value) ? value : exactOf(value))
 
-/** Returns the amount with the change added (1) or removed (-1). */
+/** Returns the amount after adding (1) or removing (-1) the change. */
 export const changeAmount = (amount: Amount, change: Amount, sign: 1 | -1): Amount => {
   if (typeof amount === 'number' && typeof change === 'number') {
     const changed = amount + sign * change
@@ -58,7 +58,7 @@ export type UnitTotals = {
 
 export const noUnitTotals: UnitTotals = { count: 0, sum: 0, squares: 0, pending: 0, missing: 0, failed: 0 }
 
-/** Returns the totals with one conversation added (1) or removed (-1). */
+/** Returns the totals after adding (1) or removing (-1) a conversation. */
 export const changeTotals = (held: UnitTotals, status: number, value: number, sign: 1 | -1): UnitTotals => {
   switch (status) {
     case observed: {

@@ -1,4 +1,4 @@
-// Tracks the units with changed conversations, and the changes of all sums.
+// Tracks the units with changed conversations, and the changes to all sums.
 
 import type { Arm } from '../../statistics/sums.ts'
 import { changeOutcome, type ExactOutcome, type TotalsByArm } from './exact-sums.ts'
@@ -7,7 +7,7 @@ import { changeTotals, noUnitTotals, readTotals, storeTotals } from './unit-tota
 
 type Unit = {
   conversations: Record<Arm, number>
-  /** The totals by the position of the outcome. An unchanged outcome keeps the same object. */
+  /** The totals by the outcome's position. An unchanged outcome keeps the same object. */
   held: readonly TotalsByArm[]
 }
 
@@ -30,7 +30,7 @@ type InArm = Counted & { arm: Arm }
 const inArm = (one: Counted | null): InArm | null =>
   one === null || one.arm === null ? null : { ...one, arm: one.arm }
 
-/** Adds a conversation to its unit, or removes it. */
+/** Adds a conversation to its unit, or removes it from the unit. */
 const changeUnit = (unit: Unit, { arm, statuses, observed }: InArm, sign: 1 | -1): Unit => ({
   conversations: { ...unit.conversations, [arm]: unit.conversations[arm] + sign },
   held: unit.held.map((held, position) => {
@@ -50,10 +50,10 @@ const changeAnswers = (unit: Unit, was: InArm, { arm, statuses, observed }: InAr
   }),
 })
 
-/** A conversation before and after the change. Null means that it does not count. */
+/** A conversation before and after the change. Null means that the conversation does not count. */
 export type CountedChange = { before: Counted | null; after: Counted | null }
 
-/** Collects the changes of counts by their key. */
+/** Collects the changes to counts by key. */
 export const openSplits = () => {
   const changes = new Map<string, DimensionSplit>()
   return {
@@ -78,7 +78,7 @@ const countSize = (splits: Splits, unit: Unit, sign: 1 | -1) => {
 
 type FirstConversation = Omit<First, 'id'> & { conversationId: string | undefined }
 
-/** Tracks the first conversation of a unit. Its result is undefined if the available data is not sufficient. */
+/** Tracks the first conversation of a unit. The result is undefined if the available data is not sufficient. */
 const followFirst = (stored: StoredUnit | undefined) => {
   let isKnown = true
   // The stored unit does not name its first conversation.
@@ -105,7 +105,7 @@ const followFirst = (stored: StoredUnit | undefined) => {
 type ChangedUnit = Unit & { first: Omit<First, 'id'> | undefined }
 
 export type ChangedUnits = {
-  /** The changed units by their ID. */
+  /** The changed units by ID. */
   units: Map<string, ChangedUnit>
   sums: ExactOutcome[]
   /** The positions of outcomes whose sums changed. */
@@ -166,7 +166,7 @@ export const changeUnits = (
   return { units, sums: next, changed }
 }
 
-/** Returns the stored form of a unit that still has conversations. */
+/** Returns the stored form of a unit, if it still has conversations. */
 export const storedUnit = (id: string, unit: Unit, first: Omit<First, 'id'>): StoredUnit => ({
   id,
   conversationsA: unit.conversations.a,

@@ -9,7 +9,7 @@ import { listAwaited, listOpen, listOrganizationsWithOpenAllOrgs } from './queri
 const pageSize = 200
 const patienceMs = 24 * 60 * 60 * 1_000
 
-/** Counts conversations with overdue results again, and ends the time in which finished experiments accept results. */
+/** Recounts conversations with overdue results, and ends the period in which finished experiments accept results. */
 export const sweepExperiments = defineSweep({
   name: 'experiment.sweep',
   schedule: '35 * * * *',

@@ -1,5 +1,5 @@
-// Manages the lifecycle of an experiment's runs: the run of its arrivals, and retries of missing results. Requests,
-// jobs, and the counter only change the state of a run with these functions.
+// Manages the lifecycle of an experiment's runs: the run for new conversations, and retries of missing results.
+// Requests, jobs, and the counter change the state of a run only through these functions.
 
 import Type from 'typebox'
 import type { EvaluationDeps } from '../../evaluations/deps.ts'
@@ -38,7 +38,7 @@ const publishExperiment = (trx: Db, org: OrgId, id: string) =>
 
 const notThere = 'The monitors were deleted or disabled, or the organization was suspended.'
 
-/** Creates the run of an experiment's arrivals, which lasts as long as the experiment accepts results. */
+/** Creates the run for an experiment's new conversations. It lasts as long as the experiment accepts results. */
 export const createLaunchRun = (trx: Db, { org, userId }: Actor, experimentId: string, now: Date) =>
   insertRun(trx, org, {
     id: newId(),
@@ -62,7 +62,7 @@ const isAskedAlready = 'A retry run is already in progress. Wait until it finish
 
 const sum = (numbers: number[]): number => numbers.reduce((all, one) => all + one, 0)
 
-/** Creates a retry. Only one can run at a time. If there is nothing to retry, it is completed immediately. */
+/** Creates a retry. Only one retry can run at a time. If there is nothing to retry, it is completed immediately. */
 export const createRetryRun = async (
   { clock, jobs }: Pick<EvaluationDeps, 'clock' | 'jobs'>,
   trx: Db,
@@ -72,7 +72,7 @@ export const createRetryRun = async (
   const { org } = actor
   const { id: experimentId } = await lockExperiment(trx, org, id)
   const unfinished = await listUnfinishedRuns(trx, org, experimentId)
-  // Retried results count as pending, so a second retry would find nothing missing.
+  // Retried results count as pending, so a second retry would not find any missing ones.
   if (unfinished.some(({ trigger }) => trigger === 'retry')) throw new ApiError('conflict', isAskedAlready)
   const askable = await findAskable(trx, org, await listOutcomes(trx, org, experimentId))
   const counts = countsOf(askable.map(({ outcome }) => outcome))
@@ -110,7 +110,7 @@ const begin = async (
   return { ...run, status: 'running', startedAt }
 }
 
-/** Counts retried conversations again. If one still has no result, it is missing again. */
+/** Recounts retried conversations. Those that still have no result are missing again. */
 const release = async (
   deps: EvaluationDeps,
   trx: Db,
@@ -132,7 +132,7 @@ const end = async (
   const run = await lockRun(trx, org, experimentId, runId)
   if (!run || !canMove(run.status, to)) return
   const total = to === 'completed' ? run.scored + run.unscored + run.failed : run.total
-  // This must happen before the run ends, because nothing counts after that.
+  // This must happen before the run ends, because nothing is counted after that.
   await release(deps, trx, place, run.createdAt)
   const finishedAt = deps.clock.now()
   await updateRun(trx, org, experimentId, runId, { status: to, failure, total, finishedAt })
@@ -192,8 +192,8 @@ const advance = async (deps: EvaluationDeps, attempt: Attempt, place: RetryRunKe
 }
 
 /**
- * Retries missing results of an experiment page by page, in the order of IDs. A page is counted and completed in one
- * transaction. After a failure in between, the run starts with the same page again, but only evaluates missing results.
+ * Retries an experiment's missing results page by page, in the order of IDs. A page is counted and completed in one
+ * transaction. After a failure in between, the run repeats the same page, but only evaluates missing results.
  */
 export const retryLacking = defineJob({
   name: 'experiment.retry',

@@ -35,7 +35,7 @@ export type RetryRun = Awaited<ReturnType<typeof listRuns>>[number]
 export const listRuns = (db: Db, org: OrgId, experimentId: string, page: Page) =>
   selectRuns(db, org, experimentId).$call(newestFirst('id', page)).execute()
 
-/** Lists the start and end of all runs. */
+/** Lists the start and end times of all runs. */
 export const listRunTimes = (db: Db, org: OrgId, experimentId: string) =>
   db
     .selectFrom('experiment_runs')
@@ -112,7 +112,7 @@ export const updateRun = (trx: Db, org: OrgId, experimentId: string, id: string,
 
 type Progress = { scored: number; unscored: number; failed: number; afterId: string }
 
-/** Updates a run that the caller has locked. Progress resets the number of pauses. */
+/** Updates a run that the caller has locked. Any progress resets the number of pauses. */
 export const advanceRun = (trx: Db, org: OrgId, experimentId: string, id: string, progress: Progress) =>
   trx
     .updateTable('experiment_runs')
@@ -130,7 +130,7 @@ export const advanceRun = (trx: Db, org: OrgId, experimentId: string, id: string
 
 type Lacking = { positions: number[]; afterId: string | null; since: Date; limit: number }
 
-/** Lists the next conversations that lack one of these observations, or that were retried and have no result yet. */
+/** Lists the next conversations that lack one of these observations, or that were retried and still have no result. */
 export const listLacking = (db: Db, org: OrgId, experimentId: string, { positions, afterId, since, limit }: Lacking) =>
   db
     .selectFrom('experiment_conversations')
@@ -157,7 +157,7 @@ export const markRetried = (trx: Db, org: OrgId, experimentId: string, ids: stri
 
 type Waiting = { addedBefore?: Date; retriedSince?: Date }
 
-/** Lists pending conversations that were counted before a time, or were retried after a time. */
+/** Lists pending conversations that were counted before a time, or retried after a time. */
 export const listAwaited = (db: Db, org: OrgId, experimentId: string, { addedBefore, retriedSince }: Waiting) =>
   db
     .selectFrom('experiment_conversations')

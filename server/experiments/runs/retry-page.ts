@@ -18,8 +18,8 @@ type Lacking = Awaited<ReturnType<typeof listLacking>>
 export type LackedOutcome = { outcome: PinnedOutcome; monitor: StoredMonitor; conversations: Lacking }
 
 /**
- * Returns the outcomes that can be retried. Outcomes of deleted monitors can't be. A monitor can be deleted once its
- * experiment is finished.
+ * Returns the outcomes that can be retried. Outcomes of deleted monitors can't be retried. A monitor can be deleted
+ * after its experiment is finished.
  */
 export const findAskable = async <O extends PinnedOutcome>(db: Db, org: OrgId, outcomes: O[]) => {
   const versions = outcomes.map(({ monitorId, monitorVersion }) => ({ id: monitorId, number: monitorVersion }))
@@ -30,7 +30,7 @@ export const findAskable = async <O extends PinnedOutcome>(db: Db, org: OrgId, o
   })
 }
 
-/** Evaluates an outcome for the conversations of a page that lack it. */
+/** Evaluates an outcome for the conversations on a page that lack it. */
 const askPage = (
   deps: EvaluationDeps,
   attempt: Attempt,
@@ -56,13 +56,13 @@ export const countAnswers = async (trx: Db, org: OrgId, asked: LackedOutcome[]) 
   return counts
 }
 
-/** Returns for each outcome the conversations of the page that lack it. */
+/** Returns, for each outcome, the conversations on the page that lack it. */
 export const lackedIn = (
   page: Lacking,
   askable: Omit<LackedOutcome, 'conversations'>[],
   since: Date,
 ): LackedOutcome[] => {
-  // Pending results come from another job, unless this run made them pending.
+  // Other jobs provide pending results, unless this run made them pending.
   const isLacking = (status: number | undefined, retriedAt: Date | null) =>
     status === missing || status === failed || (status === pending && retriedAt !== null && retriedAt >= since)
   return askable
@@ -73,7 +73,7 @@ export const lackedIn = (
     .filter(({ conversations }) => conversations.length > 0)
 }
 
-/** Groups outcomes of the same monitor, because one evaluation provides the values of all of them. */
+/** Groups outcomes of the same monitor, because one evaluation provides all of their values. */
 const byMonitor = (asked: LackedOutcome[]): LackedOutcome[] => {
   const joined = new Map<string, LackedOutcome>()
   for (const one of asked) {

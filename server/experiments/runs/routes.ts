@@ -11,7 +11,7 @@ const path = '/v1/experiments/:id/evaluations'
 
 const sum = (numbers: number[]): number => numbers.reduce((all, one) => all + one, 0)
 
-/** Returns a run in the format of the API. The counts of arrivals come from the outcomes. */
+/** Returns a run in the API's format. The counts of new conversations come from the outcomes. */
 const shown = (outcomes: StoredOutcome[]) => (run: RetryRun) => {
   const { afterId: _, waits: __, ...rest } = run
   if (run.trigger === 'retry') return { kind: 'experiment' as const, ...rest }
