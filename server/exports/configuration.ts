@@ -12,7 +12,7 @@ type Monitor = Required<MonitorExportConfig['monitors'][number]>
 export type Configuration = Omit<MonitorExportConfig, OptionalSetting | 'monitors'> &
   Required<Pick<MonitorExportConfig, OptionalSetting>> & { monitors: Monitor[] }
 
-/** Returns the filter of the calls. It does not include the monitor conditions, which count results in scope. */
+/** Returns the filter of the calls. It does not include the monitor conditions, which select the results to count. */
 export const callsOf = (config: Configuration): Selection =>
   parseFilter({
     since: config.since,
@@ -30,8 +30,8 @@ const faultsOf = ({ monitors, since, until, timezone, metadata = [] }: MonitorEx
 }
 
 /**
- * Validates what a schema cannot, and reports all errors at once. `path` is the path of the configuration in the
- * request.
+ * Validates rules that a schema cannot express, and reports all errors at once. `path` is the path of the configuration
+ * in the request.
  */
 export const parseConfiguration = (given: MonitorExportConfig, path: string): Configuration => {
   const faults = faultsOf(given)
@@ -63,7 +63,7 @@ const scopes = {
   current: 'Only versions that were current when the export was created',
 }
 
-/** Describes the configuration in words, for readers of the file. `names` maps IDs to names. */
+/** Describes the configuration in words, for people who read the file. `names` maps IDs to names. */
 export const describeConfiguration = (
   config: Configuration,
   { id, createdAt, names }: { id: string; createdAt: Date; names: ReadonlyMap<string, string> },

@@ -8,7 +8,7 @@ import type { StoredExport } from './queries.ts'
 
 const linkMs = 15 * 60_000
 
-/** Returns the headers of a redirect to the file. The signed URL works for anyone who has it. */
+/** Returns the headers for a redirect to the file. The signed URL works for anyone who has it. */
 export const linkToFile = async ({ db, blobs, clock }: Deps, actor: Actor, stored: StoredExport) => {
   const now = clock.now()
   const { status } = manifestOf(stored, now)

@@ -8,6 +8,6 @@ const sentences: Record<ErrorCode, string> = {
   cancelled: 'The export was cancelled.',
 }
 
-/** Explains in one sentence why an export has no file. */
+/** Explains in one sentence why an export failed. */
 export const explainFailure = (errorCode: string | null): string =>
   sentences[errorCode as ErrorCode] ?? 'The export ended without a file.'

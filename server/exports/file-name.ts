@@ -2,7 +2,9 @@ type Named = {
   id: string
   kind: 'monitor' | 'conversation' | 'experiment'
   format: string
-  /** The start of the period, or for conversations, the day of the export. Their lists can have no period. */
+  /**
+   * The start of the period. For conversations, the day of the export, because their lists don't always have a period.
+   */
   from: string
 }
 
@@ -12,6 +14,6 @@ const prefixes = {
   conversation: 'earshot-conversations',
 }
 
-/** Returns the name under which an export's file is downloaded. */
+/** Returns the file name for the download of an export. */
 export const fileNameOf = ({ id, kind, format, from }: Named): string =>
   `${prefixes[kind]}-${from.slice(0, 10)}-${id.slice(-8)}.${format}`

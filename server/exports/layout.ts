@@ -5,17 +5,17 @@ import { type CallColumn, type CallType, callColumns } from './slice.ts'
 export type ExportedMonitor = {
   id: string
   name: string
-  /** The name of the monitor in column names. It is unique in the export. */
+  /** The monitor's name in column names. It is unique in the export. */
   slug: string
   version: number
 }
 
-/** `width` is that of the column in a sheet, in characters. */
+/** `width` is the width of the column in a sheet, in characters. */
 type ShownColumn = CallColumn & { width?: number }
 
 /** The cells of a call in the order of a slice: first the shared cells, then the cells of each monitor. */
 type CallCells = {
-  /** The columns before all monitors. */
+  /** The columns before those of monitors. */
   columns: readonly ShownColumn[]
   /** The columns before each monitor's result. Their names start with its slug. */
   monitorColumns: readonly CallColumn[]
@@ -42,12 +42,12 @@ export type Layout = CallCells & {
   rowsName: 'Calls' | 'Conversations'
   monitors: ExportedMonitor[]
   /**
-   * Which version of a monitor is shown: the version that was current when generation started, or the version with the
+   * The version of a monitor that is shown: the one that was current when generation started, or the one with the
    * result.
    */
   versions: 'current' | 'pinned'
   reasoning: boolean
-  /** The configuration in words, which are the lines of the sheet About. */
+  /** The configuration in words. These are the lines of the About sheet. */
   about: { label: string; value: string }[]
 }
 
@@ -59,7 +59,7 @@ const maxSlugLength = 60
 const columnsOf = (slug: string, reasoning = true): string[] =>
   resultColumns.filter((column) => reasoning || column !== 'reasoning').map((column) => `${slug}_${column}`)
 
-/** Returns the name, with a number added if another column has the same name. */
+/** Returns the name. Adds a number if another column has the same name. */
 export const freeName = (name: string, taken: Set<string>): string => {
   let free = name
   for (let number = 2; taken.has(free); number++) free = `${name}_${number}`
@@ -96,13 +96,13 @@ const cut = (text: string, length: number): string => [...text].slice(0, length)
 const columnsOfCalls = new Set<string>(callColumns.map(({ name }) => name))
 
 /**
- * Returns whether a slug causes no conflict of column names. A monitor named `agent` would have a column
- * `agent_version`, which the call already has.
+ * Returns whether a slug causes no conflicts between column names. For example, a monitor named `agent` would have a
+ * column `agent_version`, which calls already have.
  */
 const isFree = (slug: string): boolean => !columnsOf(slug).some((column) => columnsOfCalls.has(column))
 
 /**
- * Returns different slugs of lowercase letters and digits. The first monitor with a name gets the plain slug. Others
+ * Returns distinct slugs of lowercase letters and digits. The first monitor with a name gets the plain slug. The others
  * get a number that no other name uses.
  */
 export const slugsOf = (names: string[]): string[] => {

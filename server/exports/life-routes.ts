@@ -8,19 +8,19 @@ import { endByHand } from './lifecycle.ts'
 import { ExportFilter, waitingHeaders } from './manifest.ts'
 import { getExport, listExports, type StoredExport } from './queries.ts'
 
-/** The differences between the endpoints of each kind of export. */
+/** The differences between the endpoints for each kind of export. */
 type Kind = {
   kind: 'monitor' | 'conversation'
   tags: string[]
   needs: Omit<Exclude<Access, string>, 'role'>
-  /** The schema of an export, which `show` returns. */
+  /** The schema of an export as returned by `show`. */
   schema: TObject<TProperties>
   show: (stored: StoredExport, now: Date) => Record<string, unknown>
-  /** The words for one export and for several in the operations' descriptions. */
+  /** The terms for one export and for several exports in the descriptions of operations. */
   noun: { one: string; many: string }
 }
 
-/** Adds the endpoints that list, read, cancel, and download the exports of a kind. */
+/** Adds the endpoints that list, read, cancel, and download exports of one kind. */
 export const exportLife = (app: App, deps: Deps, { kind, tags, needs, schema, show, noun }: Kind): void => {
   const { db, clock } = deps
   const path = `/v1/${kind}-exports`

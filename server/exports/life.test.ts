@@ -178,7 +178,7 @@ const jobNamed = (name: string) => {
 }
 
 /**
- * Mounts a file system with a single page at the folder. If the test has no permission to mount, it removes the write
+ * Mounts a file system with a single page at the folder. If the test isn't allowed to mount, it removes the write
  * permission instead.
  */
 const mountFull = async (folder: string) => {
@@ -264,7 +264,7 @@ describe('an unfinished export', () => {
   })
 
   it('completes however often that happens', async () => {
-    // The process fails more often than failures are retried.
+    // The process fails more often than it is retried.
     const times = generateExport.retryLimit + 2
     const { key, config, ids } = await makeCalls(times + 4)
     const { body } = await ask(key, config)
@@ -375,7 +375,7 @@ describe('an unfinished export', () => {
     const ids: string[] = []
     for (let at = 0; at < 5; at++) ids.push((await ask(key, config)).body.id)
     const { body: theirs } = await ask(other.key, other.config)
-    // A worker with a single slot ends them in this order.
+    // A worker with a single slot finishes them in this order.
     const ended: string[] = []
     const generate = jobNamed('monitor-export.generate')
     const watched = {

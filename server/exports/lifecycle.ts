@@ -1,5 +1,5 @@
-// Manages the lifecycle of exports: creates, queues, starts, ends, and expires them. Requests, schedules, and jobs only
-// change exports with these functions, which lock the organization's queue first and then the export.
+// Manages the lifecycle of exports: creates, queues, starts, ends, and expires them. Requests, schedules, and jobs
+// change exports only through these functions. They lock the organization's queue first and then the export.
 
 import { isDeepStrictEqual } from 'node:util'
 import Type from 'typebox'
@@ -55,12 +55,12 @@ export const canMove = (from: ExportStatus, to: ExportStatus): boolean => moves[
 
 const mostUnfinished = 20
 
-/** `config` is normalized and includes defaults, so a repeated request has the same one. */
+/** `config` is normalized and includes defaults, so repeated requests have the same `config`. */
 type Request = ExportKind & Pick<NewExport, 'operationId' | 'config' | 'since' | 'until' | 'notificationEndpointId'>
 
 type Zoned = { timezone?: unknown }
 
-/** Returns the configuration with the stored spelling of its time zone if both names mean the same zone. */
+/** Returns the configuration with the stored name of its time zone if both names mean the same zone. */
 const asSame = (config: Request['config'], stored: StoredExport['config']): unknown => {
   // Both are validated configurations, so they are objects.
   const [{ timezone: given }, { timezone: former }] = [config, stored] as [Zoned, Zoned]
@@ -69,8 +69,8 @@ const asSame = (config: Request['config'], stored: StoredExport['config']): unkn
 }
 
 /**
- * Returns the stored export if it belongs to the same request, even if that is spelled differently. The order of
- * monitors matters, because it is the order of columns.
+ * Returns the stored export if it belongs to the same request, even if the request is written differently. The order of
+ * monitors matters, because it is the order of the columns.
  */
 const replayOf = (stored: StoredExport, { kind, experimentId, config }: Request) => {
   const isOther = stored.kind !== kind || stored.experimentId !== experimentId
@@ -113,8 +113,8 @@ export const createInLine = async (
 }
 
 /**
- * Creates an export, or returns the existing one for a repeated request. `require` checks that everything in the
- * configuration exists, which a repeated request skips.
+ * Creates an export, or returns the existing export for a repeated request. `require` checks that everything in the
+ * configuration exists. Repeated requests skip this check.
  */
 export const createExport = async (
   deps: Deps,
@@ -143,10 +143,10 @@ export const createExport = async (
   })
 }
 
-/** The number of exports of an organization that run at once. Others wait without blocking other organizations. */
+/** The number of an organization's exports that run at once. Others wait without blocking other organizations. */
 const atOnce = 2
 
-/** Enqueues jobs for the first exports in the queue. The caller has locked the queue. */
+/** Enqueues jobs for the first exports in the organization's queue. The caller has locked the queue. */
 const startNext = async ({ jobs, clock }: Pick<Deps, 'jobs' | 'clock'>, trx: Db, org: OrgId): Promise<void> => {
   for (let { enqueued } = await countUnfinished(trx, org); enqueued < atOnce; enqueued++) {
     const id = await enqueueFirst(trx, org, clock.now())
@@ -157,7 +157,7 @@ const startNext = async ({ jobs, clock }: Pick<Deps, 'jobs' | 'clock'>, trx: Db,
 
 const keptDays = 30
 
-/** The end of an export, or the expiry of a completed one. */
+/** The outcome of an export, or the expiry of a completed one. */
 type End =
   | { status: 'completed'; rowCount: number; bytes: number; sha256: string }
   | { status: 'failed'; errorCode: ErrorCode }
@@ -188,9 +188,9 @@ const notify = async (deps: Deps, trx: Db, org: OrgId, ended: StoredExport): Pro
 }
 
 /**
- * Ends an export in the caller's transaction: deletes its file unless it is completed, informs its endpoint, and starts
- * the next export in the queue. Returns false if the state does not allow it. The caller has locked the queue and the
- * export.
+ * Ends an export in the caller's transaction: deletes its file unless the export is completed, informs its endpoint,
+ * and starts the next export in the queue. Returns false if the status does not allow it. The caller has locked the
+ * queue and the export.
  */
 const endExport = async (deps: Deps, trx: Db, org: OrgId, held: StoredExport, end: End): Promise<boolean> => {
   if (!canMove(held.status, end.status)) return false
@@ -222,7 +222,7 @@ export const endByHand = (deps: Deps, actor: Actor, { id, kind, experimentId }: 
   })
 
 /**
- * The operator can configure any limit. But timers are limited to 24 days, and the job's own timeout must never come
+ * The operator can configure any limit, but timers are limited to 24 days, and the job's own timeout must never come
  * first.
  */
 const longestSeconds = 23 * 60 * 60
@@ -236,7 +236,7 @@ type Task = { org: OrgId; id: string; attempt: Attempt }
 const begin = async (deps: Deps, trx: Db, { org, id }: Task): Promise<StoredExport | undefined> => {
   const locked = await lockExport(trx, org, id)
   if (!locked || !canMove(locked.status, 'processing')) return undefined
-  // An earlier attempt may have died and left its file.
+  // An earlier attempt may have died without deleting its file.
   await deleteLater(deps, trx, org, locked.blobKey)
   const blobKey = `${org}/exports/${newId()}.${locked.config.format}`
   const begun = { status: 'processing', startedAt: deps.clock.now(), isOutdated: false, rowCount: 0, blobKey } as const
@@ -244,7 +244,7 @@ const begin = async (deps: Deps, trx: Db, { org, id }: Task): Promise<StoredExpo
   return updateExport(trx, org, id, begun)
 }
 
-/** A conversation was erased while it may have been written, so the file must not be used. */
+/** A conversation was erased when it may already have been written, so the file must not be used. */
 class Outdated extends Error {}
 
 const finish = (deps: Deps, { org, id, attempt }: Task, blobKey: string, end: End) =>
@@ -253,12 +253,12 @@ const finish = (deps: Deps, { org, id, attempt }: Task, blobKey: string, end: En
     const locked = await lockExport(trx, org, id)
     if (locked?.status !== 'processing' || locked.blobKey !== blobKey) return deleteLater(deps, trx, org, blobKey)
     if (end.status === 'completed' && locked.isOutdated) throw new Outdated()
-    // The organization's permissions may have changed since the export started.
+    // The organization's entitlements may have changed since the export started.
     const refusal = end.status === 'completed' ? await refusalOf(trx, org, locked) : undefined
     await endExport(deps, trx, org, locked, refusal === undefined ? end : refused(deps, id, refusal))
   })
 
-/** Makes one attempt with its own key. Returns false if it has to start over. */
+/** Makes one attempt with its own key. Returns false if the export has to start over. */
 const generateOnce = async (deps: ExportDeps, task: Task, late: AbortSignal): Promise<boolean> => {
   const { attempt, org } = task
   const stored = await attempt.transaction((trx) => begin(deps, trx, task))
@@ -266,7 +266,7 @@ const generateOnce = async (deps: ExportDeps, task: Task, late: AbortSignal): Pr
   if (!stored || !blobKey) return true
   const written = await writeFile(deps, org, { stored, blobKey }, { signal: attempt.signal, late })
   if (written === 'ended') {
-    // The file may have been written after it was deleted. Nothing writes it any longer, so this deletes it for good.
+    // The file may have been written after it was deleted. No process is writing it now, so deleting it again is final.
     await attempt.finish((trx) => deleteLater(deps, trx, org, blobKey))
     return true
   }
@@ -274,7 +274,7 @@ const generateOnce = async (deps: ExportDeps, task: Task, late: AbortSignal): Pr
     await finish(deps, task, blobKey, written)
     return true
   } catch (error) {
-    // This is not a failure, and can happen often while many conversations are erased.
+    // This is not a failure. It can happen often while many conversations are erased.
     if (error instanceof Outdated && !attempt.signal.aborted) return false
     throw error
   }
@@ -327,7 +327,7 @@ export const expireExports = defineSweep({
 })
 
 /**
- * Removes erased conversations from files. Exports that contain calls of that time and agent expire, and those being
+ * Removes erased conversations from files. Exports that contain calls of this time and agent expire, and those being
  * written start over. Runs in the transaction of the erasure, which has locked the queue.
  */
 export const expireExportsOfCalls = async (

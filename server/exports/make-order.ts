@@ -27,7 +27,7 @@ const makeCallOrder = async (
   return { org, key, format, monitors, match, versionScope, reasoning, selection, about }
 }
 
-/** Returns everything that generating an export needs. */
+/** Returns everything that is needed to generate an export. */
 export const makeOrder = (deps: OrderDeps, org: OrgId, stored: StoredExport, key: string): Promise<AnyOrder> => {
   const { kind, experimentId } = stored
   if (kind === 'conversation') return makeConversationOrder(deps.db, org, stored, key)
@@ -35,7 +35,7 @@ export const makeOrder = (deps: OrderDeps, org: OrgId, stored: StoredExport, key
   return deps.makeObservationOrder(deps, org, { ...stored, experimentId }, key)
 }
 
-/** Returns what an export would contain if it were created now. */
+/** Returns the contents that an export would have if it were created now. */
 export const previewCalls = async (
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
   org: OrgId,

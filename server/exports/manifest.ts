@@ -9,7 +9,7 @@ export type ExportStatus = (typeof exportStatuses)[number]
 
 const Whole = Type.Integer({ minimum: 0 })
 
-/** Each kind of export combines it with its own configuration schema. */
+/** Each kind of export combines this with its own configuration schema. */
 export const OperationId = {
   ...Id,
   description: 'A UUID you generate. Sending it again with the same configuration returns the same export.',
@@ -47,7 +47,10 @@ export const ExportFilter = {
 const pathOf = ({ id, kind, experimentId }: Pick<StoredExport, 'id' | 'kind' | 'experimentId'>): string =>
   kind === 'experiment' ? `/v1/experiments/${experimentId}/exports/${id}` : `/v1/${kind}-exports/${id}`
 
-/** Returns an export in the format of the API. It is expired once its time is over, even before a job stores that. */
+/**
+ * Returns an export in the API's format. After its expiry time, the status is `expired`, even if no job has stored that
+ * yet.
+ */
 export const manifestOf = (stored: StoredExport, now: Date) => {
   const { id, operationId, createdAt, completedAt, expiresAt, rowCount, bytes, errorCode } = stored
   const isOver = stored.status === 'completed' && expiresAt !== null && expiresAt <= now
@@ -71,11 +74,11 @@ export const auditedKind = ({ kind }: { kind: Kind }) => `${kind}-export` as con
 /** How often clients should poll an unfinished export. */
 export const pollSeconds = 5
 
-/** Returns when to poll again, unless the status is final. */
+/** Returns the number of seconds until the next poll, unless the status is final. */
 export const waitingHeaders = ({ status }: StoredExport): Record<string, string> =>
   status === 'pending' || status === 'processing' ? { 'retry-after': String(pollSeconds) } : {}
 
-/** Returns the headers of the response to the request that created the export. */
+/** Returns the headers for the response to the request that created the export. */
 export const createdHeaders = ({ stored, isReplay }: { stored: StoredExport; isReplay: boolean }) => ({
   location: pathOf(stored),
   ...(isReplay && { 'idempotent-replayed': 'true' }),

@@ -8,7 +8,7 @@ import { deliver } from '../webhooks/deliveries/jobs.ts'
 import { jobList } from '../worker.ts'
 import { expireExports } from './lifecycle.ts'
 
-/** Tests the events that an export sends when it ends, and when it expires after 30 days. */
+/** Tests the events that are sent when an export ends, and when it expires after 30 days. */
 
 const server = await testServer({ EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.0/8' })
 const { call, clock, deps } = server

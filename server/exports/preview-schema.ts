@@ -3,7 +3,7 @@ import { Closed } from '../platform/http/schemas.ts'
 
 const Cell = Type.Unsafe<string | number | null>({ type: ['string', 'number', 'null'] })
 
-/** Returns the schema of the preview of any kind of export. */
+/** Returns the schema of a preview for any kind of export. */
 export const PreviewOf = (title: string) =>
   Closed(
     {

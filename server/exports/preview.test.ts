@@ -26,7 +26,7 @@ it('leaves capacity of the database to others, however many requests there are a
   const { key, config } = await makeCalls(1)
   const asked: ReturnType<typeof preview>[] = []
   await deps.db.transaction().execute(async (trx) => {
-    // The preview is the only request here that reads conversations.
+    // The preview is the only request in this test that reads conversations.
     await sql`LOCK TABLE conversations IN ACCESS EXCLUSIVE MODE`.execute(trx)
     // Four of the requests run, and a hundred wait.
     for (let at = 0; at < 105; at++) asked.push(preview(key, config))

@@ -10,7 +10,7 @@ import { columnNames, type Layout, tupleTypes } from './layout.ts'
 import { type CallType, instantAt, plainText, resultWords, type Slice, uuidAt } from './slice.ts'
 
 const shownRows = 20
-/** Each process runs this many previews of a kind at once. */
+/** The number of previews of one kind that each process runs at once. */
 const atOnce = 4
 const mostWaiting = 100
 /** The limit is the same as for statements of other requests. */
@@ -65,12 +65,12 @@ const rowsOf = (slice: Slice, layout: Layout): Cell[][] => {
   ])
 }
 
-/** `selection` and `scope` select exactly the rows of the order. */
+/** `selection` and `scope` must select exactly the rows of the order. */
 export type Previewed = { order: Order | ConversationOrder; selection: Selection; scope: VersionScope }
 
 /**
- * Counts the rows that an export would have now, and returns the first ones. Reads them in the same way as the export
- * does.
+ * Counts the rows that an export would currently have, and returns the first ones. Reads them in the same way as the
+ * export does.
  */
 const readPreview = async ({ db, database }: Deps, org: OrgId, { order, selection, scope }: Previewed) => {
   const count = await countSelected(db, org, selection, scope)

@@ -6,7 +6,7 @@ import type { Page } from '../platform/http/paging.ts'
 
 type Status = 'pending' | 'processing' | 'completed' | 'failed' | 'expired'
 export type ErrorCode = 'too_many_calls' | 'generation_failed' | 'storage_unavailable' | 'timed_out' | 'cancelled'
-/** Each kind of export has its own configuration, but all have a format. */
+/** Each kind of export has its own configuration, but all of them have a format. */
 type Json = Record<string, unknown> & { format: 'csv' | 'xlsx' | 'parquet' | 'jsonl' }
 
 /** The contents of an export: monitor results, the conversations of a list, or the observations of an experiment. */
@@ -44,7 +44,7 @@ const selectExports = (db: Db, org: OrgId) =>
 
 export type StoredExport = Awaited<ReturnType<typeof getExport>>
 
-/** The kind of an export, which is also the resource that it belongs to. */
+/** The kind of an export, which is also the resource that the export belongs to. */
 export type ExportKind =
   | { kind: 'monitor' | 'conversation'; experimentId: null }
   | { kind: 'experiment'; experimentId: string }
@@ -65,7 +65,7 @@ export const findExportByOperation = (db: Db, org: OrgId, operationId: string) =
 type ExportSearch = {
   of: ExportKind
   status: Status | undefined
-  /** The time that decides which exports have expired, even before a job stores that. */
+  /** The time that determines which exports have expired, even if no job has stored that yet. */
   now: Date
 }
 
@@ -82,8 +82,8 @@ export const listExports = (db: Db, org: OrgId, { of, status, now }: ExportSearc
 }
 
 /**
- * Locks the queue of an organization. Only the transaction with the lock counts unfinished exports and chooses the next
- * one.
+ * Locks the queue of an organization. Only the transaction that holds the lock counts unfinished exports and chooses
+ * the next one.
  */
 export const lockLine = async (trx: Db, org: OrgId): Promise<void> => {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended('monitor exports of ' || ${org}::text, 0))`.execute(trx)
@@ -128,9 +128,9 @@ export const enqueueFirst = async (trx: Db, org: OrgId, now: Date): Promise<stri
 export type NewExport = ExportKey & {
   operationId: string
   config: object
-  /** The period of calls that the export can contain. Erasing one of them ends the export. */
+  /** The period of the calls that the export can contain. Erasing one of these calls ends the export. */
   since: Date
-  /** This is undefined if the period has no end. */
+  /** Undefined if the period has no end. */
   until: Date | undefined
   notificationEndpointId?: string
   /** The schedule that requested the export. */
@@ -235,7 +235,7 @@ export const listNamedFiles = async (db: Db, org: OrgId, keys: string[]): Promis
   return rows.flatMap(({ key }) => key ?? [])
 }
 
-/** The immutable properties of a call that decide whether an export can contain it. */
+/** The immutable properties of a call that determine whether an export can contain it. */
 export type Placed = { startedAt: Date; agentId: string }
 
 /** Locks and returns the exports that may contain one of these calls. */

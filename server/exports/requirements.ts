@@ -15,8 +15,8 @@ import { type ConversationConfiguration, entitlementsOf } from './conversations/
 import type { StoredExport } from './queries.ts'
 
 /**
- * Returns the entitlements that an export needs. An export of an experiment does not need monitors, and one of
- * conversations only if it shows their results.
+ * Returns the entitlements that an export needs. Exports of experiments do not need monitors, and exports of
+ * conversations only need them if they show monitor results.
  */
 const neededBy = ({ kind, config }: Pick<StoredExport, 'kind' | 'config'>): Entitlement[] => {
   if (kind === 'experiment') return []
@@ -24,7 +24,7 @@ const neededBy = ({ kind, config }: Pick<StoredExport, 'kind' | 'config'>): Enti
   return kind === 'monitor' ? ['monitors'] : entitlementsOf(config as unknown as ConversationConfiguration)
 }
 
-/** Returns the reason why exports can't currently be created or downloaded, or undefined if they can. */
+/** Returns the reason why exports can't currently be created or downloaded, or undefined if they can be. */
 export const refusalOf = async (
   db: Db,
   org: OrgId,
@@ -52,7 +52,7 @@ const requireEndpoint = async (trx: Db, { org, userId, features }: Asking, id: s
   return endpoint
 }
 
-/** Returns the path if the endpoint does not exist. Throws if it can't be notified. */
+/** Returns the path of the endpoint in the request if the endpoint does not exist. Throws if it can't be notified. */
 export const findMissingEndpoint = async (
   trx: Db,
   asking: Asking,
@@ -60,7 +60,9 @@ export const findMissingEndpoint = async (
   path: string,
 ): Promise<string[]> => (id !== undefined && !(await requireEndpoint(trx, asking, id, path)) ? [path] : [])
 
-/** Throws if the scorecards among the monitors have too many columns. `path` is that of the monitors in the request. */
+/**
+ * Throws if the scorecards among the monitors have too many columns. `path` is the path of the monitors in the request.
+ */
 export const requireFewColumns = (monitors: StoredMonitor[], path: string): void => {
   const fault = findTooManyColumns(monitors)
   if (fault !== undefined) throw invalid(path, fault)
@@ -69,7 +71,7 @@ export const requireFewColumns = (monitors: StoredMonitor[], path: string): void
 type Selected = Pick<Configuration, 'monitors' | 'companyId' | 'agentId' | 'groupId' | 'notificationEndpointId'>
 
 /**
- * Throws if the configuration refers to something that does not exist, listing each path, if the endpoint can't be
+ * Throws if the configuration refers to resources that do not exist (listing each path), if the endpoint can't be
  * notified, or if the scorecards have too many columns. `endpointPath` is the path of the endpoint in the request.
  */
 export const requireSelected = async (

@@ -11,8 +11,8 @@ const { call } = server
 const november = { since: '2026-11-01T00:00:00Z', until: '2026-12-01T00:00:00Z' }
 
 /**
- * Creates a scorecard, and three conversations: with both items, without a result of the second, and, by the second
- * version of the scorecard, with one that fails.
+ * Creates a scorecard and three conversations: one with results for both items, one without a result for the second
+ * item, and one in which an item fails, scored by the scorecard's second version.
  */
 const makeScored = async () => {
   const { key } = await makeOrganization(server)

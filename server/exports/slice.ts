@@ -23,7 +23,7 @@ export type Calls = Cells & { width: number }
 
 /** The values at `monitor * rows + row`. */
 export type Results = {
-  /** 0 if there is no result in scope. All other values at this index have no meaning then. */
+  /** 0 if there is no result in scope. In that case, all other values at this index are meaningless. */
   versions: Int32Array
   /** An index into `resultWords`. */
   results: Uint8Array
@@ -80,14 +80,14 @@ export const millennium = 946_684_800_000
 /** Above this value, JavaScript can't represent the microseconds exactly. This is about 285 years after 2000. */
 const exactHigh = 2 ** 21
 
-/** Returns a `timestamp` in milliseconds since 1970. */
+/** Converts a `timestamp` to milliseconds since 1970. */
 export const instantAt = (view: DataView, at: number): number => {
   const high = view.getInt32(at)
   if (high < -exactHigh || high >= exactHigh) return millennium + Number(view.getBigInt64(at) / 1_000n)
   return millennium + (high * 2 ** 32 + view.getUint32(at + 4)) / 1_000
 }
 
-/** Returns the text of a `uuid`. */
+/** Returns a `uuid` as text. */
 export const uuidAt = (bytes: Buffer, at: number): string => {
   const hex = bytes.toString('hex', at, at + 16)
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
@@ -97,7 +97,7 @@ const [quote, backslash] = [0x22, 0x5c]
 
 export type Span = { bytes: Buffer; start: number; length: number }
 
-/** Returns the text of a `value` or `list` as tables show it. */
+/** Returns a `value` or `list` as text in the format of tables. */
 export const plainText = (type: 'value' | 'list', { bytes, start, length }: Span): Span => {
   const end = start + length
   const shown = (text: string): Span => {

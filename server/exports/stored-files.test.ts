@@ -20,7 +20,7 @@ it('a file that no export uses is deleted a day later, and everything else stays
   expect(named).toHaveLength(2)
   const kept = [`${ours.org}/recordings/one`, `${ours.org}/exports/new.csv`]
   const lost = [`${ours.org}/exports/old.csv`, `${theirs.org}/exports/old.csv`]
-  // A file of another organization's export does not protect one with the same name here.
+  // A file that another organization's export uses does not protect a file with the same name here.
   const foreign = named.filter((key) => key.startsWith(theirs.org)).map((key) => key.replace(theirs.org, ours.org))
   for (const key of [...kept, ...lost, ...foreign])
     await deps.blobs.put(key, [Buffer.from('x')], { contentType: 'text/csv' })

@@ -13,7 +13,9 @@ export const deleteFile = defineJob({
   run: ({ blobs }: Deps, { key }) => blobs.delete(key),
 })
 
-/** Deletes files without an export. They remain if a process continues to write after its attempt was given up. */
+/**
+ * Deletes files without an export. Such files remain if a process continues to write after its attempt was abandoned.
+ */
 export const sweepFiles = defineFileSweep({
   name: 'monitor-export.sweep-files',
   schedule: '0 4 * * *',

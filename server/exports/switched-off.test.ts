@@ -5,13 +5,13 @@ import { orgIdOf } from '../platform/ids.ts'
 import { jobList } from '../worker.ts'
 import { lockLine } from './queries.ts'
 
-/** Organizations that could not download a file get none. */
+/** Organizations that can't download files don't get any. */
 
 const server = await testServer()
 const { call, deps } = server
 const { makeCalls, ask, read } = exportsOf(server)
 
-/** Changes an organization with the service key, which also works while the organization is suspended. */
+/** Changes an organization with the service key, which works even if the organization is suspended. */
 const change = async (method: 'POST' | 'PATCH', path: string, body?: object) => {
   const { status, text } = await call(method, `/v1/organizations/${path}`, { key: serviceKey, ...(body && { body }) })
   if (status !== 200) throw new Error(text)

@@ -1,4 +1,4 @@
-// Writes the file of a started export, and returns how the export ends.
+// Writes the file of a started export, and returns the export's outcome.
 
 import { findMonitors } from '../monitors/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
@@ -62,17 +62,17 @@ export const refused = ({ log }: Pick<Deps, 'log'>, exportId: string, reason: st
   return { status: 'failed', errorCode: 'generation_failed' }
 }
 
-/** This error is retried, in contrast to a rejection. */
+/** Unlike a rejection, this error is retried. */
 class StorageFailed extends Error {}
 
 const isOfStorage = (error: unknown): error is ApiError => error instanceof ApiError && error.kind === 'unavailable'
 
-/** Returns the error code for the error of the last attempt. */
+/** Returns the error code for the last attempt's error. */
 export const errorCodeOf = (error: unknown): ErrorCode =>
   error instanceof StorageFailed ? 'storage_unavailable' : 'generation_failed'
 
 /**
- * Writes the file with the key of the attempt. Returns `ended` if the export ended in the meantime. Throws errors that
+ * Writes the file with the attempt's key. Returns `ended` if the export has ended in the meantime. Throws if an error
  * can be retried.
  */
 export const writeFile = async (

@@ -1,4 +1,4 @@
-// The columns of a list of conversations as cells of a file.
+// Converts the columns of a list of conversations to cells of a file.
 
 import { scorecardOf } from '../../monitors/definition.ts'
 import type { ExtractOutput } from '../../monitors/judges/definition.ts'
@@ -31,7 +31,7 @@ const typeOf: Record<Property, CallType> = {
   cost: 'number',
 }
 
-/** A column that shows a name in the list becomes two columns in the file: the ID and the name. */
+/** A column that shows a name in the list becomes two columns in the file: one for the ID and one for the name. */
 const propertiesOf: Record<string, Property[]> = {
   channel: ['channel'],
   direction: ['direction'],
@@ -51,7 +51,9 @@ const propertiesOf: Record<string, Property[]> = {
   cost: ['cost'],
 }
 
-/** Converts `responseLatencyMs.p95` to `response_latency_ms_p95`. Other characters than letters and digits become `_`. */
+/**
+ * Converts `responseLatencyMs.p95` to `response_latency_ms_p95`. Characters other than letters and digits become `_`.
+ */
 const snake = (name: string): string =>
   name
     .replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, '_')
@@ -88,10 +90,10 @@ const cellsOf = (key: string): ConversationCell[] => {
 /** The approximate width of a character in a sheet, in pixels. */
 const pixels = 7
 
-/** Whether these columns follow those of the list. */
+/** Whether to show these columns after those of the list. */
 type Added = { transcripts: boolean; regions: boolean }
 
-/** Returns the cells of columns that `parseColumns` has validated. Their widths become those of the sheet. */
+/** Returns the cells for columns that `parseColumns` has validated. Column widths become those of the sheet. */
 export const cellsOfColumns = (columns: Column[], { transcripts, regions }: Added): ConversationCell[] => {
   const cells = columns.flatMap(({ key, width }) =>
     cellsOf(key).map((cell) => ({ ...cell, ...(width !== undefined && { width: Math.round(width / pixels) }) })),
@@ -113,7 +115,7 @@ const fieldTypes = (monitors: Monitor[]): Map<string, string> =>
     }),
   )
 
-/** Sets the column types of the numbers and lists that judges extract. Other fields can have any value. */
+/** Sets the column types for the numbers and lists that judges extract. Other fields can have any value. */
 export const withFieldTypes = (cells: ConversationCell[], monitors: Monitor[]): ConversationCell[] => {
   const types = fieldTypes(monitors)
   return cells.map((cell) => {
@@ -124,14 +126,14 @@ export const withFieldTypes = (cells: ConversationCell[], monitors: Monitor[]): 
   })
 }
 
-/** Returns the monitors that are items of scorecards. */
+/** Returns the monitors that scorecards contain as items. */
 export const itemsOfScorecards = (monitors: Monitor[]): string[] =>
   monitors.flatMap((monitor) => {
     const scorecard = scorecardOf(monitor)
     return scorecard ? itemsOf(scorecard).map(({ item }) => item.monitorId) : []
   })
 
-/** Returns the cells of scorecards: the band of each, and the outcome of each item. */
+/** Returns the cells for scorecards: the band of each scorecard, and the outcome for each item. */
 export const cellsOfScorecards = (monitors: Monitor[], names: Map<string, string>): ConversationCell[] =>
   monitors.flatMap((monitor): ConversationCell[] => {
     const { id: monitorId } = monitor
@@ -146,7 +148,7 @@ export const cellsOfScorecards = (monitors: Monitor[], names: Map<string, string
     ]
   })
 
-/** PostgreSQL can read 1,664 columns at a time, and other columns need some of them. */
+/** PostgreSQL can return at most 1,664 columns, and some of them are needed for other values. */
 const mostScorecardColumns = 1_500
 
 /** Returns an error message if the monitors' scorecards have more columns than can be exported. */
@@ -159,7 +161,7 @@ export const findTooManyColumns = (monitors: Monitor[]): string | undefined => {
   return `can have up to ${most} columns for the bands and items of scorecards, but these have ${given}; remove some`
 }
 
-/** Returns the monitors that columns name, with the path of each. */
+/** Returns the monitors that columns refer to, each with its path. */
 export const monitorsOfColumns = (columns: Column[]): { path: string; id: string }[] =>
   columns.flatMap(({ key }, index) => {
     const [, id] = /^(?:result|score|categories|field):([^:]*)/.exec(key) ?? []

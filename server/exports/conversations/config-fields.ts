@@ -5,7 +5,7 @@ import { Choice, Id } from '../../platform/http/schemas.ts'
 import { Column } from '../../saved-views/columns.ts'
 import { formatNames } from '../formats/formats.ts'
 
-/** The configuration of an export of conversations without its endpoint, shared with schedules. */
+/** The configuration of a conversation export without its endpoint, shared with schedules. */
 export const conversationFields = {
   filter: Filter,
   columns: Type.Array(Column, {

@@ -39,8 +39,8 @@ const faultsOf = ({ filter, columns, sort, timezone = 'UTC' }: ConversationExpor
 }
 
 /**
- * Validates what a schema cannot, and reports all errors at once. `path` is the path of the configuration in the
- * request.
+ * Validates rules that a schema cannot express, and reports all errors at once. `path` is the path of the configuration
+ * in the request.
  */
 export const parseConversations = (given: ConversationExportConfig, path: string): ConversationConfiguration => {
   const faults = faultsOf(given)
@@ -60,10 +60,10 @@ export const parseConversations = (given: ConversationExportConfig, path: string
   }
 }
 
-/** The period of an export whose list has none. */
+/** The period of an export whose list has no period. */
 const always = { since: '0001-01-01T00:00:00.000Z', until: '9999-12-31T23:59:59.999Z' }
 
-/** Returns the period of a filter as of now. */
+/** Returns the period of a filter at the current time. */
 export const windowOf = async (db: Db, { since, until, period }: Selection): Promise<{ since: Date; until: Date }> =>
   period
     ? resolvePeriod(db, period)
@@ -106,7 +106,7 @@ const idsOfPart = (part: NonNullable<Filter['anyOf']>[number], path: string): Na
 const idsOfParts = (parts: Filter['anyOf'], path: string): Named[] =>
   (parts ?? []).flatMap((part, index) => idsOfPart(part, `${path}[${index}]`))
 
-/** Returns all IDs in a configuration, with the path of each. */
+/** Returns all IDs in a configuration, each with its path. */
 export const idsOf = (
   { filter, columns, results = [], sort }: Pick<ConversationExportConfig, 'filter' | 'columns' | 'results' | 'sort'>,
   path: string,
@@ -152,7 +152,7 @@ type Described = {
   names: ReadonlyMap<string, string>
 }
 
-/** Describes the configuration in words, for readers of the file. `names` maps IDs to names. */
+/** Describes the configuration in words, for people who read the file. `names` maps IDs to names. */
 export const describeConversations = (
   config: ConversationConfiguration,
   { id, createdAt, since, until, names }: Described,

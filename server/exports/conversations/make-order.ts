@@ -16,7 +16,7 @@ import {
 
 type Ordered = { id: string; createdAt: Date; config: object; since: Date; until: Date | null }
 
-/** Returns the cells of the monitors that are scorecards. */
+/** Returns the cells for the monitors that are scorecards. */
 const findScorecardCells = async (db: Db, org: OrgId, ids: string[]) => {
   const found = ids.length > 0 ? await findMonitors(db, org, ids) : []
   const inOrder = ids.flatMap((id) => found.find((monitor) => monitor.id === id) ?? [])
@@ -25,7 +25,7 @@ const findScorecardCells = async (db: Db, org: OrgId, ids: string[]) => {
   return cellsOfScorecards(inOrder, new Map((await findMonitors(db, org, items)).map(({ id, name }) => [id, name])))
 }
 
-/** Returns everything that generating an export of conversations needs. */
+/** Returns everything that is needed to generate an export of conversations. */
 export const makeConversationOrder = async (
   db: Db,
   org: OrgId,
@@ -54,7 +54,7 @@ export const makeConversationOrder = async (
   }
 }
 
-/** Returns what an export would contain if it were created now. */
+/** Returns the contents that an export would have if it were created now. */
 export const previewConversations = async (
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
   org: OrgId,

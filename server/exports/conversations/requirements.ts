@@ -9,15 +9,15 @@ import { type ConversationConfiguration, entitlementsOf, idsOf } from './configu
 import type { ConversationExportConfig } from './schema.ts'
 
 type Options = {
-  /** The configuration as it was sent, for the paths in errors. */
+  /** The original configuration from the request, for the paths in errors. */
   given?: ConversationExportConfig
   path?: string
   endpointPath?: string
 }
 
 /**
- * Throws if a part of the configuration does not exist (listing each path), if the organization lacks an entitlement
- * for its columns, if the endpoint can't be notified, or if the scorecards have too many columns.
+ * Throws if the configuration refers to resources that do not exist (listing each path), if the organization lacks an
+ * entitlement for the columns, if the endpoint can't be notified, or if the scorecards have too many columns.
  */
 export const requireListed = async (
   trx: Db,

@@ -49,7 +49,7 @@ const issuesOf = ({ status, body }: { status: number; body: { details?: { issues
   paths: body.details?.issues?.map(({ path }) => path),
 })
 
-/** Creates conversations with everything that a column can show. */
+/** Creates conversations with values for every column. */
 const makeList = async () => {
   const { key } = await makeOrganization(server)
   const [refund, rude] = [

@@ -126,7 +126,7 @@ it('writes any texts and times like a simple writer', async () => {
     ),
     { nil: null },
   )
-  // The times cover the years 0001 to 9999 and some times on the same day.
+  // The times cover the years 0001 to 9999, with some times on the same day.
   const instant = fc.oneof(
     fc.integer({ min: -62135596800000, max: 253402300799999 }),
     fc.integer({ min: 0, max: 86400000 }),
@@ -148,7 +148,7 @@ it('writes any texts and times like a simple writer', async () => {
     results: fc.array(fc.option(result, { nil: null }), { minLength: 3, maxLength: 3 }),
   })
   const property = fc.asyncProperty(fc.array(row, { maxLength: 6 }), fc.boolean(), async (drawn, reasoning) => {
-    // The generated columns overwrite those of the example.
+    // The generated columns overwrite the columns of the example.
     const rows = drawn.map(({ call: some, results }) => ({ call: { ...call, ...some }, results }) as SliceRow)
     await expectCsv(rows, layoutOf(3, reasoning))
   })

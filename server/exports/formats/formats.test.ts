@@ -24,7 +24,7 @@ import { cellsOfCalls, cellsOfObservations, columnNames, type Layout } from '../
 import { callColumns, resultWords } from '../slice.ts'
 import { type FormatName, loadFormat } from './formats.ts'
 
-/** Other programs must read the same values from all formats. */
+/** Other programs must read the same values from every format. */
 
 const nasty = [
   '',
@@ -105,7 +105,7 @@ const times = (count: number) => ({ minLength: count, maxLength: count })
 const rowOf = (monitors: number): fc.Arbitrary<SliceRow> =>
   fc.record({ call, results: fc.array(optional(result), times(monitors)) })
 
-/** Generates the values of an experiment for a conversation. */
+/** Generates a conversation's values for an experiment. */
 const observedRowOf = (outcomes: number): fc.Arbitrary<SliceRow> => {
   const place = fc.tuple(fc.constantFrom('a', 'b'), optional(text), text)
   const word = fc.constantFrom('observed', 'pending', 'missing', 'failed')
@@ -114,7 +114,7 @@ const observedRowOf = (outcomes: number): fc.Arbitrary<SliceRow> => {
   return fc.record({ call, more, results: fc.array(optional(result), times(outcomes)) })
 }
 
-/** The cells of a list of conversations, whose values can be any JSON. */
+/** The cells for a list of conversations, whose values can be any JSON. */
 const cellsOfList = {
   columns: [
     ...callColumns,
@@ -195,7 +195,7 @@ const expectAlike = async (rows: SliceRow[], layout: Layout, rowsPerSlice?: numb
   expectTable({ ...parquet, rows: parquet.rows.map((row) => row.map(plain)) }, () => plain)
 
   const xlsx = readXlsx(await fileOf('xlsx', rows, layout, rowsPerSlice))
-  // A row ends with its last value in XLSX, so trailing nulls are missing.
+  // In XLSX, a row ends with its last value, so trailing nulls are missing.
   expectTable({ ...xlsx, rows: xlsx.rows.map((row) => names.map((_, i) => row[i] ?? null)) }, (row) =>
     inXlsx(layout, row),
   )

@@ -1,10 +1,10 @@
 import type { Format } from './format.ts'
 
-/** The formats of every export. */
+/** The formats for every export. */
 export const tableFormats = ['csv', 'xlsx', 'parquet'] as const
 export type TableFormat = (typeof tableFormats)[number]
 
-/** The formats of exports of conversations. */
+/** The formats for exports of conversations. */
 export const formatNames = [...tableFormats, 'jsonl'] as const
 export type FormatName = (typeof formatNames)[number]
 
@@ -15,7 +15,7 @@ const loaders: Record<FormatName, () => Promise<Format>> = {
   jsonl: async () => (await import('./jsonl.ts')).jsonl,
 }
 
-/** These sizes were the fastest for each format. They are here so that readers know them without loading a format. */
+/** These sizes were the fastest for each format. They are here so that code can read them without loading a format. */
 const sliceRows: Record<FormatName, { plain: number; reasoning: number }> = {
   csv: { plain: 4_096, reasoning: 2_048 },
   xlsx: { plain: 2_048, reasoning: 2_048 },

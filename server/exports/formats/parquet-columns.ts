@@ -13,7 +13,7 @@ const kinds: Record<CallType, Kind> = {
   text: 'string',
   word: 'string',
   name: 'string',
-  // Some readers show the JSON type as bytes, so this is a string.
+  // Some readers show JSON columns as bytes, so this column is a string.
   json: 'string',
   value: 'string',
   list: 'string',
@@ -23,7 +23,7 @@ const kinds: Record<CallType, Kind> = {
 }
 const resultKinds: Kind[] = ['string', 'double', 'integer', 'timestamp', 'string']
 
-/** Each has its current type and, for older readers, its former name. */
+/** Each column has its current type and, for older readers, its former name. */
 const types: Record<Kind, Omit<Schema[number], 'name'>> = {
   string: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
   integer: { type: 'INT32' },
@@ -116,7 +116,7 @@ const callData = ({ rows, calls }: Slice, column: number, type: CallType): Colum
   }
 }
 
-/** Creates the string of equal bytes only once. The bytes as Latin-1 are the fastest key. */
+/** Creates the string for equal bytes only once. The bytes as Latin-1 are the fastest key. */
 const memo = (bytes: Buffer, make: (key: string) => string) => {
   const made = new Map<string, string>()
   return (start: number, length: number) => {

@@ -6,7 +6,7 @@ import type { Slice } from '../slice.ts'
 import type { Format } from './format.ts'
 import { columnsOf, schemaOf } from './parquet-columns.ts'
 
-/** A column of a row group is smaller than this, except for long texts, so it forms a single page. */
+/** Except for long texts, a column of a row group is smaller than this, so it fits on a single page. */
 const pageBytes = 2 ** 20
 
 /** Compresses a page. The output is a single chunk, because Zstandard hardly ever makes data larger. */
@@ -16,7 +16,7 @@ const compress = (bytes: Uint8Array) =>
     params: { [constants.ZSTD_c_compressionLevel]: 1 },
   })
 
-/** Returns the metadata of the file: the configuration, and the monitors behind the columns. */
+/** Returns the file's metadata: the configuration, and the monitors that the columns belong to. */
 const keyValues = ({ monitors, versions, about }: Layout) => {
   const told = monitors.map(({ version, ...monitor }) => ({ ...monitor, [`${versions}Version`]: version }))
   return [
@@ -44,7 +44,7 @@ async function* write(layout: Layout, slices: AsyncIterable<Slice>): AsyncGenera
   })
   for await (const slice of slices) {
     if (slice.rows === 0) continue
-    // Each slice is a row group, so that only one slice is in memory.
+    // Each slice becomes a row group, so that only one slice is in memory.
     file.write({ columnData: columnsOf(layout, names, slice), rowGroupSize: slice.rows, pageSize: pageBytes })
     yield take()
     await setImmediate()

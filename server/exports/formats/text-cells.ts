@@ -1,5 +1,5 @@
-// Writes the cells of CSV and JSON lines directly as bytes, because an export can have ten million cells, and a string
-// for each would be slow.
+// Writes the cells of CSV and JSON Lines files directly as bytes. An export can have ten million cells, and creating a
+// string for each would be slow.
 
 import { dayMs } from '../../platform/durations.ts'
 
@@ -15,18 +15,18 @@ const pad = (value: number, length: number) => String(value).padStart(length, '0
 const table = (length: number, text: (index: number) => string) =>
   Uint32Array.from({ length }, (_, index) => word(text(index)))
 
-/** The text of `2026-11-21T09:14:05.007Z` from the hour on, in pieces of four bytes. */
+/** The text of `2026-11-21T09:14:05.007Z` starting with the hour, in pieces of four bytes. */
 const hourAndTen = table(24 * 6, (tens) => `${pad(Math.floor(tens / 6), 2)}:${tens % 6}`)
 const minuteAndSecond = table(10 * 60, (seconds) => `${Math.floor(seconds / 60)}:${pad(seconds % 60, 2)}`)
 const milliseconds = table(1_000, (ms) => `.${pad(ms, 3)}`)
 
 const blockBytes = 256 * 1024
-/** Every cell except a text needs less than this, including its comma. */
+/** Every cell except text needs fewer bytes than this, including its comma. */
 const roomOfCell = 64
 
 /**
- * Returns whether a text could be a formula in a spreadsheet, according to OWASP's list of characters. Full-width signs
- * have three bytes.
+ * Returns whether spreadsheets could treat a text as a formula, according to OWASP's list of characters. Full-width
+ * signs have three bytes.
  */
 const beginsFormula = (bytes: Uint8Array, start: number, end: number): boolean => {
   let first = start
@@ -45,15 +45,15 @@ const hasQuote = (four: number): boolean => {
   return ((zeroWhereQuote - 0x01010101) & ~zeroWhereQuote & 0x80808080) !== 0
 }
 
-/** The length of the longest JSON escape of a byte, such as `\u001f`. */
+/** The length of the longest JSON escape for a byte, such as `\u001f`. */
 const escapedBytes = 6
 
-/** Returns the JSON escape of a quote, a backslash, or a control character. */
+/** Returns the JSON escape for a quote, a backslash, or a control character. */
 const escapeOf = (byte: number): string => JSON.stringify(String.fromCharCode(byte)).slice(1, -1)
 
 export type TextSource = { bytes: Buffer; view: DataView }
 
-/** Wraps a buffer. All texts of the buffer can share the result. */
+/** Wraps a buffer. All texts in the buffer can share the result. */
 export const textSource = (bytes: Buffer): TextSource => ({
   bytes,
   view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength),
@@ -84,7 +84,7 @@ export const textBytes = () => {
     view = new DataView(bytes.buffer)
   }
 
-  /** Writes a whole number below 2^31. */
+  /** Writes an integer below 2^31. */
   const digits = (value: number) => {
     length++
     for (let limit = 10; value >= limit; limit *= 10) length++
@@ -109,7 +109,7 @@ export const textBytes = () => {
     }
   }
 
-  /** Copies a text and doubles its quotes. Copies four bytes at once if none of them is a quote. */
+  /** Copies a text and doubles its quotes. Copies four bytes at once if they don't include a quote. */
   const quoted = (source: TextSource, start: number, end: number) => {
     let at = start
     for (; end - at >= 4; at += 4) {
@@ -127,7 +127,7 @@ export const textBytes = () => {
   return {
     /** Returns the number of bytes since the last `take`. */
     size: () => length,
-    /** Returns the bytes so far. The writer does not change them afterwards. */
+    /** Returns the bytes written so far. The writer does not change them afterwards. */
     take: (): Uint8Array => {
       const taken = bytes.subarray(0, length)
       bytes = Buffer.allocUnsafeSlow(blockBytes)
@@ -191,11 +191,12 @@ export const textBytes = () => {
       if (value < 0) bytes[length++] = minus
       digits(Math.abs(value))
     },
-    /** Writes a number like JavaScript prints it. */
+    /** Writes a number as JavaScript prints it. */
     number: (value: number) => {
       makeRoom(roomOfCell)
       const millionths = Math.round(Math.abs(value) * 1e6)
-      // A decimal number with up to 15 digits is the shortest text for a value if parsing it returns the value.
+      // A decimal number with up to 15 digits is the shortest text for a value if parsing the text returns the same
+      // value.
       if (!(millionths < 1e15) || millionths / 1e6 !== Math.abs(value)) return ascii(String(value))
       if (value < 0) bytes[length++] = minus
       const whole = Math.floor(millionths / 1e6)
@@ -234,7 +235,7 @@ export const textBytes = () => {
       length += 24
     },
     /**
-     * Writes a UTF-8 text. A text that a spreadsheet would run as a formula gets a leading apostrophe. An empty text is
+     * Writes a UTF-8 text. Texts that a spreadsheet would run as a formula get a leading apostrophe. Empty texts are
      * quoted.
      */
     text: (source: TextSource, start: number, end: number) => {
@@ -249,7 +250,7 @@ export const textBytes = () => {
         bytes[length++] = byte
       }
       if (done === end && end > start) return
-      // The text needs quotes, so this starts again.
+      // The text needs quotes, so writing starts again.
       length = begin
       bytes[length++] = quote
       if (isFormula) bytes[length++] = apostrophe

@@ -1,6 +1,6 @@
 /**
  * Writes the XML of a sheet into blocks of bytes. Creating a string for each of ten million cells would take longer
- * than everything else, so texts are escaped while they are copied from the database's bytes to those of the file.
+ * than everything else, so texts are escaped while they are copied from the database's bytes to the file's.
  */
 
 import { dayMs } from '../../platform/durations.ts'
@@ -8,19 +8,20 @@ import { copy, escapedBytes, writeEscaped } from './xlsx-text.ts'
 
 const blockBytes = 2 ** 21
 
-/** Every cell except a text needs less than this. */
+/** Every cell except text needs fewer bytes than this. */
 const cellBytes = 128
 
 /** The length is in UTF-16 code units. Excel considers a file with a longer cell damaged. */
 export const maxCellLength = 32_767
 
-/** The cell styles of `xlsx-parts.ts`, by their index there. */
+/** The cell styles, by their index in `xlsx-parts.ts`. */
 const styles = { plain: 0, timestamp: 1, heading: 2 } as const
 
 /** The number of days from 1899-12-30, the epoch of serial dates, to 1970. */
 const epochSerial = 25_569
 /**
- * The first serial date is 1900-03-01. Spreadsheets disagree about earlier dates, because Excel has a 29 February 1900.
+ * The first serial date is 1900-03-01. Spreadsheets disagree about earlier dates, because Excel assumes that 1900 had a
+ * 29 February.
  */
 const firstSerial = 61
 /** The last date in Excel is 9999-12-31. */
@@ -28,7 +29,7 @@ const lastSerial = 2_958_465
 
 const latin1 = (text: string) => new Uint8Array(Buffer.from(text, 'latin1'))
 
-/** Returns `A` to `XFD` for an index from 0. */
+/** Returns the column name, `A` to `XFD`, for an index that starts at 0. */
 export const columnLetters = (column: number): string =>
   (column >= 26 ? columnLetters(Math.floor(column / 26) - 1) : '') + String.fromCharCode(65 + (column % 26))
 
@@ -48,7 +49,7 @@ const hexDigits = latin1('0123456789abcdef')
 export class SheetBytes {
   /** The number of texts that were too long for a cell. */
   cutCells = 0
-  /** The blocks that are complete. */
+  /** The completed blocks. */
   full: Buffer[] = []
   #block = Buffer.allocUnsafeSlow(blockBytes)
   #at = 0
@@ -59,7 +60,7 @@ export class SheetBytes {
     this.#prefixes = Array.from({ length: columns }, (_, column) => latin1(`<c r="${columnLetters(column)}`))
   }
 
-  /** Returns everything so far, including the incomplete block. */
+  /** Returns all bytes written so far, including the incomplete block. */
   takeAll(): Buffer[] {
     this.#endBlock()
     return this.full.splice(0)
@@ -72,7 +73,7 @@ export class SheetBytes {
     this.#at += bytes.length
   }
 
-  /** Starts a row. Rows are counted from 1. */
+  /** Starts a row. Row numbers start at 1. */
   startRow(row: number): void {
     this.#row = latin1(String(row))
     this.xml(`<row r="${row}">`)
@@ -88,7 +89,7 @@ export class SheetBytes {
     this.#close(tails.endOfValue)
   }
 
-  /** Writes a text by its index in the shared strings. */
+  /** Writes a text as an index into the shared strings. */
   shared(column: number, index: number): void {
     this.#open(column, tails.shared)
     this.#digits(index)
@@ -99,8 +100,8 @@ export class SheetBytes {
     // XLSX can only represent finite numbers.
     if (!Number.isFinite(value)) return
     this.#open(column, tails.number)
-    // Most scores have few decimals, and these are written without creating a string. The condition only holds if the
-    // number is exact.
+    // Most scores have few decimals, and are written without creating a string. The condition only holds if the number
+    // is exact.
     const tenThousandths = Math.round(value * 1e4)
     if (tenThousandths / 1e4 === value && Math.abs(tenThousandths) < 1e9) this.#decimal(tenThousandths)
     else this.#at += this.#block.write(String(value), this.#at, 'latin1')
@@ -118,7 +119,8 @@ export class SheetBytes {
     }
     this.#open(column, tails.timestamp)
     this.#digits(serial)
-    // Nine decimals of a day are 86 µs. They are rounded up, because some programs truncate milliseconds.
+    // Nine decimals of a day have a precision of 86 µs. They are rounded up, because some programs truncate
+    // milliseconds.
     this.#block[this.#at++] = 0x2e
     this.#nineDigits(Math.ceil(((ms - day * dayMs) * 1e9) / dayMs))
     this.#close(tails.endOfValue)
@@ -131,7 +133,7 @@ export class SheetBytes {
     let at = this.#at
     for (let i = 0; i < 16; i++) {
       if (i === 4 || i === 6 || i === 8 || i === 10) block[at++] = 0x2d
-      // A UUID has 16 bytes, and there are 16 digits.
+      // A UUID has 16 bytes, so there are 16 of them to write.
       const byte = source[start + i] as number
       block[at++] = hexDigits[byte >> 4] as number
       block[at++] = hexDigits[byte & 15] as number
@@ -140,7 +142,7 @@ export class SheetBytes {
     this.#close(tails.endOfText)
   }
 
-  /** Writes a UTF-8 text. Its type is text, so it is never a formula. */
+  /** Writes a UTF-8 text. The type of its cell is text, so it is never a formula. */
   text(column: number, source: Buffer, start: number, length: number): void {
     // Readers would otherwise drop white space at the start and end.
     const spaced = length > 0 && ((source[start] ?? 0) <= 0x20 || (source[start + length - 1] ?? 0) <= 0x20)

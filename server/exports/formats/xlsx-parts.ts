@@ -29,7 +29,9 @@ ${relationship(2, 'worksheet', 'worksheets/sheet2.xml')}\
 ${relationship(3, 'sharedStrings', 'sharedStrings.xml')}\
 ${relationship(4, 'styles', 'styles.xml')}</Relationships>`
 
-/** Returns the workbook. `name` is that of the first sheet, and `area` its filtered range, such as `$A$1:$C$9`. */
+/**
+ * Returns the workbook. `name` is the name of the first sheet, and `area` is its filtered range, such as `$A$1:$C$9`.
+ */
 export const workbook = (name: string, area: string) => `${head}<workbook xmlns="${main}" xmlns:r="${relationships}">\
 <bookViews><workbookView activeTab="0"/></bookViews>\
 <sheets><sheet name="${name}" sheetId="1" r:id="rId1"/><sheet name="About" sheetId="2" r:id="rId2"/></sheets>\
@@ -63,14 +65,17 @@ export const sheetStart = (widths: number[], frozen: boolean) => {
 export const sheetEnd = (filter?: string) => `</sheetData>${filter ? `<autoFilter ref="${filter}"/>` : ''}</worksheet>`
 
 /**
- * Shared strings stay in memory until the sheet is written, so their size is limited. Later texts are in their cells.
+ * Shared strings stay in memory until the sheet is written, so their size is limited. Once the limit is reached, texts
+ * are written into their cells.
  */
 const maxSharedBytes = 16 * 2 ** 20
-/** The longest shared string. Longer texts hardly repeat, and cells count how often they truncate a text. */
+/**
+ * The maximum length of a shared string. Longer texts rarely repeat, and cells count how often they truncate a text.
+ */
 const maxSharedItemBytes = 1024
 
 export type SharedStrings = {
-  /** Returns undefined if the text is too long or there is no more space. */
+  /** Returns undefined if the text is too long or no space is left. */
   indexOf: (source: Buffer, start: number, length: number) => number | undefined
   part: () => Buffer
 }

@@ -41,7 +41,7 @@ export type Written = { rows: number; cutCells: number }
  */
 const turnMs = 1
 
-/** Writes the sheet of rows in blocks of bytes, and updates `written`. */
+/** Writes the sheet with the rows in blocks of bytes, and updates `written`. */
 export async function* rowsSheet(
   layout: Layout,
   slices: AsyncIterable<Slice>,
@@ -77,10 +77,10 @@ export async function* rowsSheet(
 
 export const filterArea = (columns: number, rows: number) => `A1:${columnLetters(columns - 1)}${rows + 1}`
 
-/** Writes the cells of a call. The first one is at the column `at` of the sheet. */
+/** Writes the cells of a call. The first cell is in the sheet's column `at`. */
 type WriteCells = (row: number, from: number, to: number, at: number) => void
 
-/** Writes JSON as a number if it is exactly that, and otherwise as a text. */
+/** Writes JSON as a number if it is exactly a number, and otherwise as text. */
 const writePlain = (bytes: SheetBytes, column: number, type: 'value' | 'list', cell: Span) => {
   const plain = plainText(type, cell)
   const isQuoted = plain.bytes !== cell.bytes || plain.start !== cell.start
@@ -152,7 +152,7 @@ const writeRow = (
     cell += each
     column += each
     const place = monitor * rows + row
-    // Each monitor has a position for each row, and each result a word.
+    // Each monitor has a position for each row, and each result has a word.
     const version = results.versions[place] as number
     if (version === 0) continue
     bytes.shared(column, words[results.results[place] as number] as number)
@@ -164,7 +164,7 @@ const writeRow = (
   }
 }
 
-/** Returns the sheet About, which explains the other one. */
+/** Returns the About sheet, which explains the other one. */
 export const aboutSheet = (layout: Layout, { rows, cutCells }: Written): Buffer => {
   const bytes = new SheetBytes(4)
   let row = 0

@@ -1,4 +1,4 @@
-/** Writes texts into the XML of a workbook: UTF-8 with escapes for what XML and Excel reserve. */
+/** Writes texts into the XML of a workbook: UTF-8 with escapes for characters that XML and Excel reserve. */
 
 const latin1 = (text: string) => new Uint8Array(Buffer.from(text, 'latin1'))
 
@@ -16,7 +16,7 @@ const copyRun = (target: Uint8Array, at: number, source: Buffer, start: number, 
   return at
 }
 
-/** The longest escape of a byte: `_x0001_`. */
+/** The longest escape for a byte: `_x0001_`. */
 export const escapedBytes = 7
 
 /** The bytes that XML forbids or reserves, or that can start an escape. */
@@ -29,7 +29,7 @@ special[0xef] = 1 // U+FFFE and U+FFFF, which XML forbids, start with this byte.
 
 const isHex = (byte = 0) => (byte >= 48 && byte <= 57) || (byte >= 65 && byte <= 70) || (byte >= 97 && byte <= 102)
 
-/** Returns whether the `_` starts a text like `_xHHHH`, which readers would take for an escape. */
+/** Returns whether the `_` starts a text like `_xHHHH`, which readers would interpret as an escape. */
 const looksEscaped = (text: Uint8Array, at: number, end: number) =>
   end - at >= 6 && text[at + 1] === 0x78 && [2, 3, 4, 5].every((place) => isHex(text[at + place]))
 
@@ -46,7 +46,7 @@ const escapes = { underscore: escapeOf(0x5f), fffe: escapeOf(0xfffe), ffff: esca
 
 const firstOfThree = new Uint8Array([0xef])
 
-/** Returns the escape of U+FFFE or U+FFFF. Other characters can start with the same byte. */
+/** Returns the escape for U+FFFE or U+FFFF. Other characters can start with the same byte. */
 const nonCharacterAt = (source: Buffer, at: number): Uint8Array => {
   const last = source[at + 1] === 0xbf ? source[at + 2] : undefined
   if (last === 0xbe) return escapes.fffe
@@ -54,7 +54,7 @@ const nonCharacterAt = (source: Buffer, at: number): Uint8Array => {
 }
 
 /**
- * Returns the escape of the special byte at `at`, which must be before the end. Other special bytes are control
+ * Returns the escape for the special byte at `at`, which must be before the end. Other special bytes are control
  * characters.
  */
 const replacementAt = (source: Buffer, at: number, end: number): Uint8Array => {
@@ -64,7 +64,10 @@ const replacementAt = (source: Buffer, at: number, end: number): Uint8Array => {
   return entities.get(byte) ?? (controls[byte] as Uint8Array)
 }
 
-/** Copies `source` from `start` to `end` into `target`, which has enough space. Returns the position after the copy. */
+/**
+ * Copies `source` from `start` to `end` into `target`, which must have enough space. Returns the position after the
+ * copy.
+ */
 export const writeEscaped = (target: Uint8Array, from: number, source: Buffer, start: number, end: number): number => {
   let at = from
   let i = start

@@ -35,7 +35,7 @@ const fileOf = (rows: SliceRow[], layout: Layout) => collect(xlsx.write(layout, 
 /** Reads a file with exceljs, which has a strict XML parser. */
 const workbookOf = async (file: Buffer) => {
   const workbook = new exceljs.Workbook()
-  // The types of exceljs are for an older version of Node, in which buffers were not generic.
+  // exceljs has types for an older version of Node, in which buffers were not generic.
   await workbook.xlsx.load(file as unknown as Parameters<typeof workbook.xlsx.load>[0])
   return workbook
 }

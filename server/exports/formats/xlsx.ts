@@ -17,7 +17,7 @@ import { aboutSheet, filterArea, rowsSheet, type Written } from './xlsx-sheets.t
 /** The sizes are in bytes. Larger chunks mean fewer switches between this thread and the one that compresses. */
 const streams = { highWaterMark: 2 ** 21, chunkSize: 2 ** 19 }
 
-/** All entries have this date, so that the same export always results in the same file. */
+/** All entries have this date, so that the same export always produces the same file. */
 const entryDate = new Date(Date.UTC(2000, 0))
 
 const add = (zip: ZipStream, name: string, source: Readable | Buffer | string) =>
@@ -25,7 +25,7 @@ const add = (zip: ZipStream, name: string, source: Readable | Buffer | string) =
     zip.entry(source, { name, date: entryDate }, (error) => (error ? reject(error) : resolve()))
   })
 
-/** Adds all parts. The last ones depend on the calls that were written. */
+/** Adds all parts. The last parts depend on the calls that were written. */
 const addParts = async (zip: ZipStream, sheet: Readable, after: () => Record<string, Buffer | string>) => {
   await add(zip, '[Content_Types].xml', contentTypes)
   await add(zip, '_rels/.rels', packageRelationships)
@@ -55,7 +55,7 @@ async function* write(layout: Layout, slices: AsyncIterable<Slice>): AsyncGenera
   try {
     for await (const chunk of zip) yield chunk
   } finally {
-    // If the reader stops early, the slices end before this function does.
+    // If the reader stops early, the slices end before this function returns.
     if (!sheet.closed) {
       sheet.destroy()
       await once(sheet, 'close')

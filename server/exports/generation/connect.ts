@@ -10,8 +10,8 @@ const applicationName = 'earshot export'
 const replicaTimeoutMs = 30_000
 
 /**
- * Opens the snapshot that an export reads. Uses a replica if it catches up with all earlier commits within a time
- * limit, and otherwise the primary.
+ * Opens the snapshot that an export reads: on a replica if it catches up with all earlier commits within a time limit,
+ * and otherwise on the primary.
  */
 export const connect = async (
   { primary, replica }: Connections,

@@ -1,4 +1,4 @@
-// Reads the cells of exported conversations, and fills those that PostgreSQL can't compute.
+// Reads the cells of exported conversations, and fills the cells that PostgreSQL can't compute.
 
 import { excerptOf, mostRead } from '../../transcripts/excerpt.ts'
 import { readTranscript } from '../../transcripts/read-transcript.ts'
@@ -13,7 +13,7 @@ const appendTo = ({ bytes, starts, lengths, ...calls }: Calls) => {
   const added: Buffer[] = []
   let length = bytes.length
   return {
-    /** Returns where the bytes start. */
+    /** Returns the position at which the bytes start. */
     add: (value: Buffer): number => {
       added.push(value)
       length += value.length
@@ -71,8 +71,8 @@ const fillScores =
 const affected = resultWords.indexOf('affected')
 
 /**
- * Lists the names of the monitors that affect a conversation, newest first like the list of conversations. The same list
- * is only stored once.
+ * Lists the names of the monitors that affect a conversation, newest first like the list of conversations. Identical
+ * lists are only stored once.
  */
 const fillAffected = (monitors: ExportedMonitor[]): Fill => {
   const newestFirst = monitors
@@ -98,7 +98,7 @@ const fillAffected = (monitors: ExportedMonitor[]): Fill => {
 
 type Transcript = { content: string; isCut: boolean; format: string; startedAt: Date }
 
-/** Reads what `transcriptOf` has selected. */
+/** Reads the transcript that `transcriptOf` has selected. */
 const transcriptAt = ({ calls }: Slice, { startedAtColumn, width }: Tuple, row: number): Transcript | undefined => {
   const { bytes, starts, lengths } = calls
   const cell = row * width + width - 1
@@ -127,7 +127,7 @@ const fillFromTranscripts =
 const readExcerpt = ({ content, isCut, format, startedAt }: Transcript): string | null =>
   excerptOf(content.slice(0, mostRead), isCut || content.length > mostRead, { startedAt, provider: format })
 
-/** Returns the turns as JSON, without the times of words and the components of the latency. */
+/** Returns the turns as JSON, without word times and latency components. */
 const readTurns = ({ content, format, startedAt }: Transcript): string | null => {
   const reading = readTranscript(JSON.parse(content), { startedAt, provider: format })
   if (!('turns' in reading)) return null
@@ -159,9 +159,9 @@ const readOf = (cells: ConversationCell[]): ConversationColumns['transcript'] =>
 const idColumn = { name: 'conversation_id', type: 'uuid' } as const
 
 /**
- * Returns the columns of a list's export. The results of all `monitors` are read. The first of them, `shown`, have
- * their own columns after all others. After the cells of the columns, each tuple has the start and, if a cell needs it,
- * the transcript.
+ * Returns the columns of a list's export. The results of all `monitors` are read. The first ones, `shown`, have their
+ * own columns after all others. After the columns' cells, each tuple has the start and, if a cell needs it, the
+ * transcript.
  */
 export const conversationCells = (cells: ConversationCell[], monitors: ExportedMonitor[], shown: ExportedMonitor[]) => {
   const slugs = new Map(monitors.map(({ id, slug }) => [id, slug]))
@@ -191,7 +191,7 @@ export const conversationCells = (cells: ConversationCell[], monitors: ExportedM
   }
 }
 
-/** Drops the results without their own columns. */
+/** Drops the results that have no columns of their own. */
 const onlyFirst = ({ versions, results, scores, evaluatedAt, reasoning }: Results, end: number): Results => ({
   versions: versions.subarray(0, end),
   results: results.subarray(0, end),

@@ -29,7 +29,7 @@ const fileOf = async (key: string): Promise<Buffer | undefined> => {
   return found && buffer(found.stream)
 }
 
-/** Counts the database's connections for exports. */
+/** Counts the database connections used for exports. */
 const readers = async () => {
   const { rows } = await server.deps.db.executeQuery<{ count: number }>({
     sql: "SELECT count(*) AS count FROM pg_stat_activity WHERE application_name = 'earshot export' AND datname = current_database()",
@@ -38,7 +38,7 @@ const readers = async () => {
   return rows[0]?.count
 }
 
-/** Creates calls that start a second apart, each with one result. */
+/** Creates calls that start one second apart, each with one result. */
 const makeMany = async (count: number) => {
   const { id, key } = await makeOrganization(server)
   // The service has just returned this ID.

@@ -15,7 +15,7 @@ export type GeneratorTask = {
 
 export type GeneratorMessage =
   | { type: 'progress'; rows: number }
-  /** A text to log. */
+  /** Text to log. */
   | { type: 'note'; text: string }
   | { type: 'generated'; generated: Generated }
   | { type: 'failed'; failure: Failure }

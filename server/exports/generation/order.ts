@@ -5,11 +5,11 @@ import type { FormatName } from '../formats/formats.ts'
 import type { CallType } from '../slice.ts'
 import type { CellSource } from './queries.ts'
 
-/** The properties of an order for any kind of file. */
+/** The properties of an order for any file format. */
 type FileOrder = {
   org: OrgId
   format: FormatName
-  /** The key of the file in the file storage. */
+  /** The key of the file in file storage. */
   key: string
   reasoning: boolean
   about: { label: string; value: string }[]
@@ -21,11 +21,16 @@ export type Order = FileOrder & {
   monitors: { id: string; result: 'all' | 'affected' | 'not_affected' }[]
   match: 'all' | 'any'
   versionScope: 'historical' | 'current'
-  /** The filter by company, agent, group, metadata, and time, prepared by `parseFilter`. It contains no monitors. */
+  /**
+   * The filter by company, agent, group, metadata, and time, prepared by `parseFilter`. It contains no monitor
+   * conditions.
+   */
   selection: Selection
 }
 
-/** `name` is the column's name, or for monitors its end. The names of monitors are read with their results. */
+/**
+ * `name` is the column's name or, for monitors, the end of the name. The names of monitors are read with their results.
+ */
 export type ConversationCell = { name: string; type: CallType; width?: number; source: CellSource }
 
 /** An order for the conversations of a list. */
@@ -34,11 +39,11 @@ export type ConversationOrder = FileOrder & {
   selection: Selection & { since: string; until: string }
   sorting: Sorting
   cells: ConversationCell[]
-  /** The monitors with all columns of their results. */
+  /** The monitors whose results have all columns. */
   monitorIds: string[]
 }
 
-/** Returns the monitors that an export of conversations names, those with all columns first. */
+/** Returns the monitors in an export of conversations, starting with those that have all columns. */
 export const monitorIdsOf = ({ cells, monitorIds }: Pick<ConversationOrder, 'cells' | 'monitorIds'>): string[] => {
   const ofCells = cells.flatMap(({ source }) => ('monitorId' in source ? source.monitorId : []))
   return [...new Set([...monitorIds, ...ofCells])]
@@ -52,8 +57,8 @@ export type ObservationOrder = FileOrder & {
 }
 
 /**
- * An order with the statement that finds its calls. Without one, the order includes all calls of its period. The plan
- * is sent as JSON.
+ * An order with the statement that finds its calls. Without a statement, the order includes all calls of its period.
+ * The plan is sent as JSON.
  */
 type FindingStatement = { statement?: { text: string; values: unknown[] } }
 export type CallPlan = Order & FindingStatement
@@ -66,7 +71,7 @@ export type Generated = { rows: number; bytes: number; sha256: string }
 
 /** The maximum number of calls or conversations in an export, after all filters. */
 export const maxCalls = 100_000
-/** The maximum number of conversations of an experiment in an export. An Excel sheet has at most 1,048,576 rows. */
+/** The maximum number of an experiment's conversations in an export. An Excel sheet has at most 1,048,576 rows. */
 export const maxObserved = 1_000_000
 
 export class TooManyCalls extends Error {

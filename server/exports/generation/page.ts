@@ -8,14 +8,14 @@ const idColumn = 0
 
 export type CallPage = {
   rows: number
-  /** The column with the start of the call. */
+  /** The column that contains the start of the call. */
   startedAtColumn: number
   calls: Calls
-  /** The ID of each call, as four numbers of 32 bits. */
+  /** The ID of each call, as four 32-bit numbers. */
   ids: Int32Array
 }
 
-/** Where the columns of a tuple are. */
+/** The positions of a tuple's columns. */
 export type Tuple = { width: number; startedAtColumn: number }
 
 type Room = Tuple & {
@@ -23,7 +23,10 @@ type Room = Tuple & {
   bytes: number
 }
 
-/** Stores tuples until they reach a number of bytes. Always stores at least one. The rest is left for another page. */
+/**
+ * Stores tuples until they reach a number of bytes. Always stores at least one. The remaining tuples are left for
+ * another page.
+ */
 export const collectCalls = ({ width, startedAtColumn, rows: maxRows, bytes: maxBytes }: Room) => {
   let bytes = Buffer.allocUnsafeSlow(Math.min(maxBytes, 256 * 1024))
   let length = 0
@@ -75,7 +78,7 @@ export const collectCalls = ({ width, startedAtColumn, rows: maxRows, bytes: max
   }
 }
 
-/** Returns some rows of a page that share its memory. */
+/** Returns rows that share the memory of the page. */
 const partOf = ({ startedAtColumn, calls, ids }: Omit<CallPage, 'rows'>, from: number, to: number): CallPage => ({
   rows: to - from,
   startedAtColumn,
@@ -88,10 +91,10 @@ const partOf = ({ startedAtColumn, calls, ids }: Omit<CallPage, 'rows'>, from: n
   ids: ids.subarray(from * 4, to * 4),
 })
 
-/** Copies some rows of a page to separate memory. */
+/** Copies rows of a page to separate memory. */
 export const copyRows = ({ rows, startedAtColumn, calls, ids }: CallPage, from: number, to: number): CallPage => {
   const { width, bytes, starts, lengths } = calls
-  // Rows are stored one after the other, and each starts with its ID.
+  // Rows are stored one after the other, and each one starts with its ID.
   const begin = starts[from * width + idColumn] ?? 0
   const end = to < rows ? starts[to * width + idColumn] : bytes.length
   const own = Buffer.from(new Uint8Array(bytes.subarray(begin, end)).buffer)
@@ -118,7 +121,7 @@ export const positionOf = ({ startedAtColumn, calls }: CallPage, row: number): C
   }
 }
 
-/** Keeps only some rows of a page, without copying it. */
+/** Removes the other rows of a page without copying it. */
 export const keepRows = ({ startedAtColumn, calls, ids }: CallPage, kept: Int32Array): CallPage => {
   const { width } = calls
   for (const [to, from] of kept.entries()) {

@@ -8,7 +8,7 @@ import type { Generated } from './order.ts'
 import { openReading } from './read.ts'
 import { openWriting } from './writing.ts'
 
-/** Ends this process. Nobody needs the file if the parent process is gone. */
+/** Ends this process. Nobody needs the file if the parent process has exited. */
 const end = () => process.exit(1)
 
 const reply = (message: GeneratorMessage): Promise<void> =>

@@ -4,7 +4,7 @@
 import type { OrgId } from '../../platform/db/database.ts'
 import type { Snapshot as Db, TakeTuple } from '../../platform/db/snapshot.ts'
 
-/** The position of a call in the order of time. */
+/** The position of a call in time order. */
 export type CallPosition = { startedAt: string; id: string }
 
 /** The order in which calls are read: by time, or as they are listed. */
@@ -36,7 +36,7 @@ export const listMonitors = (db: Db, org: OrgId, ids: string[]) =>
 
 export type ItemOfScorecard = { scorecardId: string; monitorId: string; name: string }
 
-/** Lists the items of the monitors that are scorecards, in the order of their current versions. */
+/** Lists the items of the monitors that are scorecards, in the order of the scorecards' current versions. */
 export const listItems = (db: Db, org: OrgId, ids: string[]) =>
   db.query<ItemOfScorecard>(
     `SELECT i.scorecard_id AS "scorecardId", i.monitor_id AS "monitorId", n.name
@@ -63,10 +63,10 @@ export const listNewestMonitors = (db: Db, org: OrgId, limit: number) =>
 
 type More = { columns: string; joins: string }
 
-/** A value of a scorecard's result: the outcome of an item, or the band. `version` 0 is the newest with a result. */
+/** A value in a scorecard's result: an item's outcome, or the band. `version` 0 is the newest version with a result. */
 export type ScorecardCell = { monitorId: string; version: number; itemId: string | null }
 
-/** Joins the result of each scorecard as `s0`, `s1`, …, so that it is looked up once for all cells. */
+/** Joins the result of each scorecard as `s0`, `s1`, …, so that it is only looked up once for all cells. */
 const scorecardsOf = (org: OrgId, cells: ScorecardCell[]) => {
   const ids = [...new Set(cells.map(({ monitorId }) => monitorId))]
   const joinOf = (monitorId: string, at: number) => {
@@ -118,14 +118,14 @@ const moreOf = (org: OrgId, cells: ScorecardCell[]): More => {
   return { columns: cells.map((cell) => `, ${expressionOf(cell)}`).join(''), joins }
 }
 
-/** Reads `callColumns`, and after them the cells of scorecards. */
+/** Reads `callColumns`, followed by the cells of scorecards. */
 export const copyCallsOfWindow = (db: Db, org: OrgId, cells: ScorecardCell[], window: Window, take: TakeTuple) =>
   db.copy(callsWithNames(org, oldestOfWindow(window), moreOf(org, cells)), take)
 
 export const copyCalls = (db: Db, org: OrgId, cells: ScorecardCell[], ids: string[], take: TakeTuple) =>
   db.copy(callsWithNames(org, `c.id = ANY(${uuids(ids)})`, moreOf(org, cells)), take)
 
-/** The values of a conversation that are read as they are stored. */
+/** The values of a conversation that are read as stored. */
 export type Property =
   | 'external_id'
   | 'started_at'
@@ -147,25 +147,25 @@ export type Property =
   | 'regions'
   | 'cost'
 
-/** The source of a conversation's cell. */
+/** The source of a cell of a conversation. */
 export type CellSource =
   | { kind: 'property'; property: Property }
   | { kind: 'metadata' | 'metric'; key: string }
   | { kind: 'signal' | 'sound'; path: string[] }
   | { kind: 'result' | 'score'; monitorId: string }
   | { kind: 'categories'; monitorId: string }
-  /** A field of a monitor's newest result: a number, a list of texts, or any other value. */
+  /** A field in a monitor's newest result: a number, a list of texts, or any other value. */
   | { kind: 'field'; monitorId: string; field: string; as: 'number' | 'list' | 'value' }
-  /** The outcome of an item of a scorecard, or its band. */
+  /** The outcome of a scorecard item, or the scorecard's band. */
   | { kind: 'scorecard'; monitorId: string; itemId: string | null }
   | { kind: 'affected' | 'excerpt' | 'transcript' }
 
-/** Returns a text as an SQL expression. Its hexadecimal digits need no quoting. */
+/** Returns a text as an SQL expression. Hexadecimal digits need no quoting. */
 const literal = (text: string): string => `convert_from(decode('${Buffer.from(text).toString('hex')}', 'hex'), 'UTF8')`
 
 const measureName = /^[A-Za-z0-9]+$/
 
-/** The number of titles and monitors is limited like in the list of conversations. */
+/** The number of titles and monitors is limited as in the list of conversations. */
 const mostFindings = 20
 export const mostMonitors = 100
 
@@ -206,7 +206,7 @@ const properties: Record<Property, (org: string) => string> = {
         ORDER BY m.id DESC LIMIT ${mostMonitors})))`,
 }
 
-/** The joins that define the aliases in some properties. */
+/** The joins that define the aliases used in some properties. */
 const joins: Record<string, (org: string) => string> = {
   a: (org) => `LEFT JOIN agents a ON a.organization_id = ${org} AND a.id = c.agent_id`,
   v: (org) => `LEFT JOIN agent_versions v ON v.organization_id = ${org} AND v.id = c.agent_version_id`,
@@ -248,14 +248,14 @@ const expressionOf = (org: string, source: CellSource): string => {
       return `(${column} #>> '{${source.path.map((part) => checked(measureName, part)).join()}}')::float8`
     }
     default:
-      // These cells are filled after the tuples and their results have been read.
+      // These cells are filled in after the tuples and their results have been read.
       return 'NULL::text'
   }
 }
 
 /**
- * Returns SQL for three lines: the format, whether the content is truncated (1 or 0), and the content, truncated if only
- * its first words are needed.
+ * Returns SQL for three lines: the format, whether the content is truncated (1 or 0), and the content. The content is
+ * truncated if only its first words are needed.
  */
 const transcriptOf = (length: number | undefined): string => {
   const content = length === undefined ? 't.content' : `left(t.content, ${length})`
@@ -265,7 +265,7 @@ const transcriptOf = (length: number | undefined): string => {
 
 export type ConversationColumns = {
   sources: CellSource[]
-  /** How much of each transcript is read, in characters. */
+  /** The number of characters that are read from each transcript. */
   transcript: 'none' | 'whole' | number
 }
 
@@ -327,10 +327,10 @@ export const copyConversations = (
 
 type Observed = { experimentId: string; outcomes: number; ids: string[] }
 
-/** The words for the stored numbers. Number 0 means not applicable and has no word. */
+/** The words for the stored numbers. Number 0 means "not applicable" and has no word. */
 const observationWords = `(ARRAY['observed', 'pending', 'missing', 'failed'])`
 
-/** Reads the values of `cellsOfObservations`. */
+/** Reads the values for `cellsOfObservations`. */
 export const copyObserved = (db: Db, org: OrgId, { experimentId, outcomes, ids }: Observed, take: TakeTuple) => {
   const ofOutcomes = Array.from({ length: outcomes }, (_, at) => {
     const place = at + 1
@@ -354,7 +354,7 @@ const resultColumns = ({ reasoning }: Columns): string =>
     reasoning ? ', r.reasoning' : ''
   }`
 
-/** Each monitor's results follow each other in the order of the calls. */
+/** The results of each monitor are consecutive, in the order of the calls. */
 const inOrder: Record<RowOrder, string> = {
   oldest: 'ORDER BY r.monitor_id, r.call_started_at, r.conversation_id',
   newest: 'ORDER BY r.monitor_id DESC, r.call_started_at DESC, r.conversation_id DESC',
@@ -372,9 +372,9 @@ const within = ({ first, last }: Stretch): string =>
 
 /**
  * Reads the results of all calls in a range. Uses only the primary key, unless reasoning is included. `isTied` means
- * that calls outside of the page may start at the same time as its first or last one. Only then is each row compared
- * with both positions, which costs a tenth of the time. The range of times is still needed, because the planner
- * estimates positions badly.
+ * that calls outside the page may start at the same time as its first or last call. Only then is each row compared with
+ * both positions, which adds a tenth to the time. The range of times is still needed, because the planner's estimates
+ * for positions are poor.
  */
 export const copyResultsBetween = (db: Db, org: OrgId, columns: Columns, stretch: PageStretch, take: TakeTuple) => {
   const { first, last, isTied } = stretch
@@ -387,7 +387,7 @@ export const copyResultsBetween = (db: Db, org: OrgId, columns: Columns, stretch
   )
 }
 
-/** Reads the results of many calls in a range. Reads all results of the range, and the database drops the others. */
+/** Reads the results of many calls in a range. Reads all results in the range, and the database drops the others. */
 export const copyResultsAmong = (db: Db, org: OrgId, columns: Columns, calls: CallPosition[], take: TakeTuple) => {
   const ends = [calls[0], calls.at(-1)]
   const [first, last] = columns.order === 'newest' ? ends.reverse() : ends
@@ -400,7 +400,7 @@ export const copyResultsAmong = (db: Db, org: OrgId, columns: Columns, calls: Ca
   )
 }
 
-/** Reads the results of few calls in a range. Looks up the results of each call. */
+/** Reads the results of a few calls in a range. Looks up the results of each call. */
 export const copyResultsOfEach = (db: Db, org: OrgId, columns: Columns, calls: CallPosition[], take: TakeTuple) => {
   const times = instants(calls.map(({ startedAt }) => startedAt))
   return db.copy(
@@ -428,7 +428,7 @@ export const openCursor = async (db: Db, _org: OrgId, { text, values }: Statemen
 }
 
 /**
- * Opens a cursor for the conversations in the arms of an experiment. A conversation that was just erased is still
+ * Opens a cursor for the conversations in the arms of an experiment. A conversation that has just been erased is still
  * counted, but has no row.
  */
 export const openCursorOfObserved = (db: Db, org: OrgId, experimentId: string): Promise<void> =>

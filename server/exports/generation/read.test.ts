@@ -43,7 +43,7 @@ describe('an export', () => {
         expect(header).toEqual(columnNames(layout))
         expect(found, `order ${at}: ${JSON.stringify({ order, limits })}`).toEqual(expected)
         rows += found.length
-        // The preview returns these monitors for an export.
+        // The preview returns these monitors of the export.
         const asking = order.monitors.filter(({ result }) => result !== 'all')
         const monitors = asking.length > 0 ? asking : order.monitors
         const selection = { ...order.selection, monitors, match: order.match }
@@ -52,7 +52,7 @@ describe('an export', () => {
     } finally {
       await snapshot.close()
     }
-    // Unless there is almost no data, the test must have compared some.
+    // Unless there is almost no data, the test must have compared some rows.
     if (all.results.length > 30) expect(rows).toBeGreaterThan(0)
   })
 

@@ -14,14 +14,14 @@ import { collectResults } from './results.ts'
 import { openSource, type Size } from './sources.ts'
 
 /**
- * The maximum number of bytes of text in a slice. Ordinary texts are far below this. A slice of very long texts has
- * fewer rows.
+ * The maximum number of bytes of text in a slice. Ordinary texts are far below this limit. Slices with very long texts
+ * have fewer rows.
  */
 const maxBytes = 32 * 1024 * 1024
 
 /**
- * If the share of matching calls is lower than this, their results are looked up one by one. Both ways take equally
- * long at this share.
+ * If the share of matching calls is lower than this, their results are looked up one by one. At this share, both
+ * methods take equally long.
  */
 const sparseShare = 0.04
 
@@ -38,7 +38,10 @@ export type ExportReading = {
   slices: (limits: ReadLimits) => AsyncGenerator<Slice>
 }
 
-/** Returns whether calls at one of the ends start at the same time, because calls outside of the page may do so too. */
+/**
+ * Returns whether calls at one end of the page start at the same time, because then calls outside the page may do so
+ * too.
+ */
 const isTied = (page: CallPage): boolean => {
   const last = page.rows - 1
   const startedAt = (row: number) => positionOf(page, row).startedAt

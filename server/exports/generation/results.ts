@@ -5,7 +5,7 @@ import type { TakeTuple } from '../../platform/db/snapshot.ts'
 import { instantAt, type Results, type Slice } from '../slice.ts'
 import { type CallPage, keepRows } from './page.ts'
 
-/** The offsets of the values of fields that are never null. Each value follows its length. */
+/** The offsets of the fields that are never null. Each value follows its length. */
 const fields = { monitorId: 6, conversationId: 26, version: 46, status: 54, evaluatedAt: 60, result: 68 }
 const scored = 0
 
@@ -60,7 +60,7 @@ export const collectResults = (page: CallPage, monitors: MeasuredMonitor[], opti
 
   let current: Int32Array = new Int32Array(0)
   let first = 0
-  /** The version that is in scope, or 0 if all are. */
+  /** The version that is in scope, or 0 if all versions are. */
   let only = 0
   let row = 0
 
@@ -81,8 +81,8 @@ export const collectResults = (page: CallPage, monitors: MeasuredMonitor[], opti
   }
 
   /**
-   * Finds the row of the call, searching from the current row on. Returns -1 if the result belongs to no call of the
-   * page.
+   * Finds the row of the call, starting the search at the current row. Returns -1 if the result belongs to no call on
+   * the page.
    */
   const find = (view: DataView, at: number): number => {
     const [a, b, c, d] = [view.getInt32(at), view.getInt32(at + 4), view.getInt32(at + 8), view.getInt32(at + 12)]
@@ -107,7 +107,7 @@ export const collectResults = (page: CallPage, monitors: MeasuredMonitor[], opti
     setValues(cell, view, at)
   }
 
-  /** Reads the fields that can be null, which follow each other. */
+  /** Reads the fields that can be null. They are consecutive. */
   const setValues = (cell: number, view: DataView, at: number) => {
     const status = view.getInt16(at + fields.status)
     let field = at + fields.result
@@ -122,7 +122,9 @@ export const collectResults = (page: CallPage, monitors: MeasuredMonitor[], opti
     reasons.set(cell, view, field + 4, view.getInt32(field))
   }
 
-  /** Copies the results of a monitor to its other columns, because an experiment can measure it in several ways. */
+  /**
+   * Copies the results of a monitor to its other columns, because an experiment can measure a monitor in several ways.
+   */
   const repeat = (found: Results) => {
     const { reasoning } = found
     const values = [found.versions, found.results, found.scores, found.evaluatedAt]

@@ -48,12 +48,12 @@ export type Size = { rows: number; bytes: number }
 
 export type ExportSource = {
   layout: Layout
-  /** The monitors in the order of the layout, and after them those that other cells need. */
+  /** The monitors in the order of the layout, followed by monitors that only other cells need. */
   measured: MeasuredMonitor[]
   /** Whether calls without a result are included. */
   keepsAll: boolean
   order: RowOrder
-  /** Whether a page contains all calls between its first and last one. */
+  /** Whether a page contains all calls between its first and last call. */
   isWhole: boolean
   maxRows: number
   /** Yields the calls in their order. */
@@ -91,14 +91,14 @@ const pagesOfWindow = async function* (
     if (page.rows === 0) return
     after = positionOf(page, page.rows - 1)
     yield page
-    // There are no more calls if there are fewer than requested.
+    // If there are fewer calls than requested, there are no more.
     if (!collected.isFull() && page.rows < limit) return
   }
 }
 
 type CallCursor = Tuple & {
   openCursor: () => Promise<void>
-  /** Reads all calls of the cursor's rows. */
+  /** Reads all calls for the cursor's rows. */
   copy: (ids: string[], take: TakeTuple) => Promise<void>
 }
 
@@ -132,7 +132,7 @@ const callTuple = (layout: Layout): Tuple => ({
   startedAtColumn: callColumns.findIndex(({ name }) => name === 'started_at'),
 })
 
-/** Returns the columns of each scorecard: its band, and the outcome of each item of its current version. */
+/** Returns the columns of each scorecard: its band, and the outcome for each item of its current version. */
 const scorecardColumns = async (
   snapshot: Snapshot,
   { org, versionScope }: CallPlan,
@@ -201,7 +201,7 @@ const orderOf = ({ sorting: { key, direction } }: ConversationPlan): RowOrder =>
   return direction === 'asc' ? 'oldest' : 'newest'
 }
 
-/** Returns the monitors of the columns, and after them those that other cells need. */
+/** Returns the monitors that have columns, followed by monitors that only other cells need. */
 const monitorsOf = async (snapshot: Snapshot, plan: ConversationPlan): Promise<FoundMonitor[]> => {
   const { org, cells } = plan
   const chosen = await findMonitors(snapshot, plan, monitorIdsOf(plan))

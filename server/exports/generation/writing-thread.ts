@@ -1,5 +1,5 @@
-// Writes the file of an export in a thread. Another thread reads at the same time, and both have about the same amount
-// of work.
+// Writes the file of an export in its own thread. Another thread reads at the same time, and both have about the same
+// amount of work.
 
 import { on } from 'node:events'
 import { parentPort, workerData } from 'node:worker_threads'
@@ -31,7 +31,7 @@ const revived = ({ rows, calls, results }: Slice): Slice => ({
 
 const messages = on(port, 'message')
 const next = async (): Promise<Given> => {
-  // Messages only end when the thread does.
+  // The messages only end when the thread does.
   const [given] = (await messages.next()).value as [Given]
   return given
 }

@@ -1,4 +1,4 @@
-// Passes slices to the writing thread while the next ones are read.
+// Passes slices to the writing thread while the next slices are read.
 
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -14,19 +14,19 @@ type Stored = Omit<Generated, 'rows'>
 
 export type FileDestination = { format: FormatName; key: string; storage: BlobOptions['config'] }
 
-/** The messages to the thread. */
+/** The messages sent to the thread. */
 export type Given = { type: 'begin'; layout: Layout } | { type: 'slice'; slice: Slice } | { type: 'end' | 'abandon' }
 
-/** The messages from the thread. */
+/** The messages sent by the thread. */
 export type WriterMessage =
   | { type: 'written'; rows: number }
   | { type: 'stored'; stored: Stored }
   | { type: 'failed'; failure: Failure }
 
-/** The number of slices that can wait while one is written. */
+/** The number of slices that can wait while another one is written. */
 const mostWaiting = 2
 
-/** Returns the memory of a slice, which is transferred instead of copied. It contains nothing else. */
+/** Returns the memory of a slice, which is transferred instead of copied. It must not contain anything else. */
 const memoryOf = ({ calls, results }: Slice): ArrayBufferLike[] => {
   const { versions, results: words, scores, evaluatedAt, reasoning } = results
   const arrays = [calls.bytes, calls.starts, calls.lengths, versions, words, scores, evaluatedAt]
@@ -38,7 +38,7 @@ export const openWriting = (destination: FileDestination, onWritten: (rows: numb
   const worker = new Worker(join(import.meta.dirname, 'writing-thread.ts'), { workerData: destination })
   const exited = once(worker, 'exit')
   const result = Promise.withResolvers<Stored>()
-  // The caller only awaits the result at the end, but it learns of a failure when it passes the next slice.
+  // The caller only awaits the result at the end, but it learns about a failure when it passes the next slice.
   result.promise.catch(() => {})
   let failure: Error | undefined
   let waiting = 0
