@@ -9,8 +9,8 @@ type Task = { owner: string; definition: JudgeDefinition; signal?: AbortSignal }
 const isRead = (condition: string, key: string): boolean => new RegExp(`\\b${key}\\b`).test(condition)
 
 /**
- * Evaluates the condition of an extraction, in the same threads as rules. A field with an unsupported value counts as
- * neither present nor missing, so a condition that reads it has no answer.
+ * Evaluates an extraction's condition in the same threads as rules. A field with an unsupported value counts as neither
+ * present nor missing, so a condition that reads it has no answer.
  */
 export const decideByFields = async (
   { rules }: Pick<EvaluationDeps, 'rules'>,

@@ -1,4 +1,4 @@
-// Evaluates the rules of a batch together in a thread.
+// Evaluates all rules of a batch in one thread.
 
 import { noResult } from '../monitor-results/no-result.ts'
 import type { Evaluation } from '../monitor-results/queries.ts'
@@ -24,11 +24,11 @@ export type RuleTask = {
 
 const ruleEvaluator = 'rule'
 
-/** The maximum number of characters of text in one part, which is a few long transcripts or many short ones. */
+/** The maximum number of characters in one part: a few long transcripts or many short ones. */
 const mostCharacters = 16_000_000
 const mostSubjects = 500
 
-/** Splits a list so that the transcripts of no part are too long in total. A single transcript can be longer. */
+/** Splits a list so that the transcripts in each part are not too long in total. A single transcript can be longer. */
 const partsOf = (subjects: Subject[]): Subject[][] => {
   const parts: Subject[][] = []
   let characters = 0
@@ -47,7 +47,7 @@ const partsOf = (subjects: Subject[]): Subject[][] => {
 // Definitions were validated for their kind when they were stored.
 const definitionOf = ({ definition }: StoredMonitor) => definition as RuleSource
 
-/** Returns whether a monitor is a rule that reads this, or a judge that hears it. */
+/** Returns whether a monitor is a rule that reads this data, or a judge that listens to the recording. */
 export const isReading = (monitor: StoredMonitor, variable: 'metrics' | 'sound'): boolean => {
   if (monitor.kind === 'rule') return readsVariable(definitionOf(monitor), variable)
   // Definitions were validated for their kind when they were stored.
@@ -55,8 +55,8 @@ export const isReading = (monitor: StoredMonitor, variable: 'metrics' | 'sound')
 }
 
 /**
- * Monitors that read the sound wait until it has been measured, or can't be. Judges that hear it also wait until it has
- * been redacted. They are evaluated then.
+ * Monitors that read sound measures wait until the recording is measured, or until it is known that it can't be. Judges
+ * that listen to recordings also wait for the redaction. These monitors are evaluated after that.
  */
 export const canEvaluate = (
   { awaitsSound, awaitsRecording }: Pick<Subject, 'awaitsSound' | 'awaitsRecording'>,
@@ -70,7 +70,7 @@ type Row = Evaluation['rows'][number]
 
 type RuleOutcome = Omit<Row, 'conversationId' | 'monitorId' | 'monitorVersion'>
 
-/** Reads a result of the thread. Returns undefined if the rule was not evaluated on the conversation. */
+/** Reads a result from the thread. Returns undefined if the rule was not evaluated for the conversation. */
 const outcomeAt = ({ results, scores, notes }: RuleAnswers, at: number): RuleOutcome | undefined => {
   const result = results[at] ?? -1
   if (result < 0) return undefined
@@ -98,7 +98,7 @@ const rowsOf = (answers: RuleAnswers, subjects: Subject[], monitors: StoredMonit
   return rows
 }
 
-/** Evaluates rules without storing the results. */
+/** Evaluates rules without storing their results. */
 export const evaluateRules = async ({ db, rules }: RuleDeps, org: OrgId, task: RuleTask): Promise<Evaluation> => {
   const { monitors, readAt: evaluatedAt, asked, signal } = task
   const rows: Row[] = []

@@ -7,7 +7,7 @@ import { jobList } from '../worker.ts'
 
 const { server, resultsOf, asked, answerBy, makeRule, makeJudge } = await serverWithModel()
 
-/** Adds a later part to an existing conversation. */
+/** Adds a later part to an existing conversation's transcript. */
 const makeMore = (key: string, externalId: string, fields: object) =>
   server.call('POST', '/v1/conversations', {
     key,
@@ -152,7 +152,7 @@ describe('a completed conversation', () => {
     await server.deps.jobs.drain(jobList, server.deps, { delayed: true })
     expect(asked).toHaveLength(1)
     expect(await resultsOf(key, id)).toMatchObject([{ status: 'scored', result: 'affected' }])
-    // If the conversation changes later, it is judged again.
+    // If the conversation changes later, the judge evaluates it again.
     server.clock.advance(1_000)
     await makeMore(key, externalId, { transcript: [...turns, { role: 'customer', text: 'Goodbye.' }] })
     await server.drain()

@@ -1,4 +1,4 @@
-// Returns what a judge that listens hears of a conversation.
+// Returns the sound that a listening judge hears from a conversation.
 
 import { findRecording } from '../conversations/recordings/queries.ts'
 import type { PromptSound } from '../model-providers/requests/dialect.ts'
@@ -23,12 +23,12 @@ type Hearing = {
   signal: AbortSignal
 }
 
-/** The reason why a judge hears nothing. */
+/** The reason why a judge can't listen to the recording. */
 type Unheard = { why: string }
 
 const longestMinutes = longestHeardMs / 60_000
 
-/** Returns the recording that was measured, and thus can be decoded. */
+/** Returns the measured recording, which can therefore be decoded. */
 const findHeard = async (
   { db }: HearDeps,
   org: OrgId,
@@ -43,11 +43,11 @@ const findHeard = async (
   const sound = await findSound(db, org, id)
   if (!sound || sound.blobKey !== recording.blobKey) return { why: 'the recording has not been decoded' }
   if (!sound.measured) return { why: `the recording cannot be decoded: ${sound.reason}` }
-  // The job stored it.
+  // The job stored this value.
   return { blobKey: sound.blobKey, durationMs: (sound.measured as MeasuredFile).durationMs }
 }
 
-/** Returns the numbers of the turns that the rule of an excerpt quotes. */
+/** Returns the numbers of the turns that an excerpt's rule quotes. */
 const findQuoted = async (
   { db, rules }: HearDeps,
   org: OrgId,
@@ -65,7 +65,7 @@ const findQuoted = async (
   return new Set(evidence.map(({ turn }) => turn))
 }
 
-/** Returns the sound around turns. Excerpts that touch are joined. */
+/** Returns the sound around turns. Excerpts that touch are merged. */
 export const excerptsAround = (
   turns: readonly Pick<Turn, 'startMs' | 'endMs'>[],
   { beforeMs, afterMs }: Pick<SoundExcerpt, 'beforeMs' | 'afterMs'>,
@@ -113,7 +113,7 @@ const captionOf = ({ startMs, endMs }: SoundSpan, durationMs: number): string =>
     ? 'The sound of the conversation:'
     : `The sound of the conversation from ${inSeconds(startMs)} to ${inSeconds(endMs)} seconds:`
 
-/** Returns what the judge hears, or why it hears nothing. */
+/** Returns the sound that the judge hears, or the reason why there is none. */
 export const hearConversation = async (
   deps: HearDeps,
   org: OrgId,

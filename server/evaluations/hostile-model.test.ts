@@ -5,7 +5,7 @@ import { impolite, serverWithModel, turns } from '../../test/support/evaluations
 import { answer, Cut, Raw, Refusal } from '../../test/support/monitors/model-server.ts'
 import { jobList } from '../worker.ts'
 
-/** The stored result describes the fault of the model endpoint, and nothing is made up. */
+/** The stored result describes the model endpoint's error, and contains nothing made up. */
 
 const { server, resultsOf, asked, answerBy, makeJudge } = await serverWithModel({
   EARSHOT_JUDGE_LIMITS: 'attempts=1,concurrency=4,timeoutMs=1000',
@@ -13,7 +13,7 @@ const { server, resultsOf, asked, answerBy, makeJudge } = await serverWithModel(
 
 type Answering = Parameters<typeof answerBy>[0]
 
-/** Evaluates a conversation until the end, including all pauses between retries. */
+/** Evaluates a conversation to completion, including all pauses between retries. */
 const judged = async (answering: Answering, transcript: object[] = turns) => {
   answerBy(answering)
   const { key } = await makeOrganization(server)

@@ -1,4 +1,4 @@
-// Evaluates one conversation with several judges, and returns the cost.
+// Evaluates one conversation with several judges, and returns the total cost.
 
 import { noResult } from '../monitor-results/no-result.ts'
 import type { Evaluation } from '../monitor-results/queries.ts'
@@ -30,9 +30,9 @@ export type JudgeTask = {
   subject: JudgeSubject
   /** The time when the subject was read. */
   readAt: Date
-  /** This is set for a run, so that evaluations of new conversations come first. */
+  /** Set for a run, so that evaluations of new conversations come first. */
   background?: boolean
-  /** Someone waits for the result. */
+  /** Whether somebody is waiting for the result. */
   isAwaited?: boolean
   signal?: AbortSignal
 }
@@ -41,7 +41,7 @@ export type JudgeTask = {
 export type Postponed = {
   monitor: StoredMonitor
   afterSeconds: number
-  /** Whether nothing failed, so that it is not counted as an attempt. */
+  /** Whether nothing failed. In that case, it is not counted as an attempt. */
   isNotSentYet: boolean
   /** The failure to store if it is not retried. */
   evaluation: Evaluation
@@ -76,11 +76,11 @@ export const openGroups = async (
 
 type Row = Evaluation['rows'][number]
 
-/** Returns the reasoning. If the model was not called or gave none, this is the reason for the result. */
+/** Returns the reasoning. If the model was not called or returned no reasoning, returns the reason for the result. */
 const reasoningOf = ({ reason, reasoning }: JudgeResult): string | null =>
   reason === undefined ? reasoning : reasoning === null ? reason : `${reason}\n${reasoning}`
 
-/** Returns the result of a judge as it is stored. */
+/** Returns a judge's result in its stored form. */
 export const rowOf = ({ id, number }: StoredMonitor, conversationId: string, result: JudgeResult): Row => {
   const { evaluator: _, retryAfterSeconds: __, isNotSentYet: ___, reason: ____, ...found } = result
   return { conversationId, monitorId: id, monitorVersion: number, ...found, reasoning: reasoningOf(result) }
@@ -101,7 +101,7 @@ const readTurns = async ({ db }: JudgeDeps, org: OrgId, subject: JudgeSubject): 
   return transcript ? turnsOf(subject, transcript.content) : { why: 'there is no transcript' }
 }
 
-/** Evaluates judges without storing results, and returns the cost. If it is aborted, it stores the cost immediately. */
+/** Evaluates judges without storing results, and returns the cost. If it is aborted, stores the cost immediately. */
 export const judgeConversation = async (deps: JudgeDeps, org: OrgId, task: JudgeTask): Promise<Judgement> => {
   const { monitors, subject, readAt: evaluatedAt, background = false, isAwaited = false, signal } = task
   const judgement: Judgement = {
@@ -141,7 +141,7 @@ export const judgeConversation = async (deps: JudgeDeps, org: OrgId, task: Judge
     else judgement.postponed.push({ monitor, afterSeconds, isNotSentYet, evaluation })
   }
 
-  /** Returns what the only judge of a group hears, if it listens. */
+  /** Returns the sound for the only judge of a group, if it listens. */
   const hear = async ([definition]: JudgeDefinition[], read: Turn[]) => {
     if (!definition || !listens(definition)) return []
     const hearing = { definition, conversationId: subject.id, turns: read, signal: signal ?? never }

@@ -1,5 +1,5 @@
 // Manages the lifecycle of an evaluation. Conversations are queued when they are stored. Rules run on a whole batch,
-// each judge request is its own job, and evaluations that keep failing are stored as failed.
+// and each judge request is its own job. Evaluations that keep failing are stored as failed.
 
 import Type from 'typebox'
 import type { Evaluation } from '../monitor-results/queries.ts'
@@ -23,8 +23,8 @@ export const evaluationBatch = 250
 type EnqueueDeps = Pick<EvaluationDeps, 'jobs'>
 
 /**
- * Queues conversations for evaluation. `only` limits it to rules that read metrics or the sound, or to pinned versions
- * without a result.
+ * Queues conversations for evaluation. `only` limits the evaluation to rules that read metrics or sound measures, or to
+ * pinned versions without a result.
  */
 export const enqueueEvaluation = async (
   { jobs }: EnqueueDeps,
@@ -47,7 +47,7 @@ export const evaluateStored = (
   { toEvaluate }: { toEvaluate: string[] },
 ): Promise<void> => enqueueEvaluation(deps, trx, org, toEvaluate)
 
-/** Queues the rules that read metrics, in the transaction that changes metrics. */
+/** Queues the rules that read metrics, in the transaction that changes the metrics. */
 export const evaluateMetricRules = async (
   deps: EnqueueDeps,
   trx: Db,
@@ -58,7 +58,10 @@ export const evaluateMetricRules = async (
   await enqueueEvaluation(deps, trx, org, measured, { reads: 'metrics' })
 }
 
-/** Queues the rules that read the sound and the judges that hear it, in the transaction that stores its measures, or when it is known to have none. */
+/**
+ * Queues the rules that read sound measures and the judges that listen, in the transaction that stores the measures or
+ * records that there are none.
+ */
 export const evaluateSoundRules = async (
   deps: EnqueueDeps,
   trx: Db,
@@ -69,10 +72,10 @@ export const evaluateSoundRules = async (
   await enqueueEvaluation(deps, trx, org, conversationIds, { reads: 'sound' })
 }
 
-/** How often an unresponsive endpoint is retried. The pauses add up to two hours. */
+/** The number of retries for an unresponsive endpoint. The pauses add up to two hours. */
 const mostRounds = 8
 const longestPauseSeconds = 3_600
-/** The minimum wait before a request that could not be sent yet. */
+/** The minimum wait after a request could not be sent. */
 const shortestPauseSeconds = 30
 
 type Waiting = { conversationId: string; monitorIds: string[]; versions?: number[]; since: string }
@@ -105,13 +108,13 @@ export const judge = defineJob({
     versions: Type.Optional(Type.Array(Type.Integer())),
     /** The time when the conversation was read. If a result is based on a later reading, it is not requested again. */
     since: Type.String(),
-    /** The number of the attempt, counted from 1. */
+    /** The number of the attempt, starting at 1. */
     round: Type.Integer(),
   }),
   // The operator limits the concurrency of the endpoint, and the jobs mostly wait for it.
   concurrency: 128,
-  // The limit exceeds the worst case: twenty windows that are requested about twice, two minutes for each request, and
-  // waits. The responses of a job that reaches its timeout are lost, but the provider charges for them.
+  // The limit exceeds the worst case: twenty windows, each requested about twice, two minutes for each request, and
+  // waits. If a job reaches its timeout, its responses are lost, but the provider charges for them.
   timeoutSeconds: 2 * 60 * 60,
   run: async (deps: EvaluationDeps, { organizationId, round, ...waiting }, attempt) => {
     const org = organizationId
@@ -155,8 +158,8 @@ export const judge = defineJob({
 })
 
 /**
- * Evaluates conversations that completed, or whose transcript, metrics, or sound changed. The job is queued in the
- * transaction that stores the change. All results of rules are stored with one statement. Judges take time, so each model
+ * Evaluates conversations that were completed, or whose transcript, metrics, or sound changed. The job is queued in the
+ * transaction that stores the change. All rule results are stored with one statement. Judges take time, so each model
  * request is its own job.
  */
 export const evaluateConversations = defineJob({
@@ -164,7 +167,7 @@ export const evaluateConversations = defineJob({
   payload: Type.Object({
     organizationId: OrganizationId,
     conversationIds: Type.Array(Type.String(), { maxItems: evaluationBatch }),
-    /** Limits the evaluation to rules that read metrics, or the sound. */
+    /** Limits the evaluation to rules that read metrics, or to monitors that read the sound. */
     reads: Type.Optional(Type.Union([Type.Literal('metrics'), Type.Literal('sound')])),
     /** Limits the evaluation to pinned versions without a result. */
     lacks: Type.Optional(Type.Literal('pinned')),
@@ -186,7 +189,8 @@ export const evaluateConversations = defineJob({
     }
     const judgesOf = ({ monitors }: (typeof questions)[number]) => monitors.filter(({ kind }) => kind === 'judge')
     const groupsOf = await openGroups(deps, org, questions.flatMap(judgesOf))
-    // Measures can change without the sound or the transcript. A judge that has heard them is not asked again.
+    // Measures can change while the sound and the transcript stay the same. A judge that has already listened is not
+    // asked again.
     const hears = batch.reads === 'sound' && questions.flatMap(judgesOf).length > 0
     const inputTimes = hears ? await listInputTimes(db, org, batch.conversationIds) : new Map<string, Date>()
     await attempt.finish(async (trx) => {

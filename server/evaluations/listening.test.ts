@@ -118,7 +118,7 @@ describe('a judge that listens', () => {
     const id = await record()
     await jobs.drain([evaluateConversations, judgeJob], deps)
     expect(await resultOf(id)).toBeUndefined()
-    // Results are dated by the test's clock, and recordings by the database.
+    // The test's clock dates results, and the database dates recordings.
     server.clock.advance(Date.now() - server.clock.now().getTime() + 1)
     await server.drain()
     expect(await resultOf(id)).toMatchObject({ status: 'scored' })
@@ -204,7 +204,7 @@ it('the estimate of a run counts the sound', async () => {
   const [heard, read] = [await estimate({}), await estimate({ input: 'transcript' })]
   const lastMs = turns.at(-1)?.endMs ?? 0
   const soundTokens = 32 * (lastMs / 1_000)
-  // The prompt about sound is longer, too.
+  // The prompt also contains more text about sound.
   expect(heard.tokens.input - read.tokens.input).toBeGreaterThan(soundTokens)
   expect(heard.cost - read.cost).toBeGreaterThan((soundTokens * 5_000) / 1_000_000)
 })

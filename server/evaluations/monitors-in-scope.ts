@@ -9,14 +9,14 @@ import { findItemVersions } from './scorecards/item-versions.ts'
 
 export type Subject = Awaited<ReturnType<typeof listSubjects>>[number]
 
-/** The properties that decide whether a conversation belongs to a sample and a scope. */
+/** The properties that determine whether a conversation belongs to a sample and a scope. */
 type Sampled = Pick<Subject, 'id' | 'samplePosition'>
 
 type IsInScope = (subject: Sampled, monitor: StoredMonitor) => boolean
 
 /**
  * Finds the monitors whose scope and sample contain each conversation. No other monitor creates a result. Equal scopes
- * are only checked once, and empty ones not at all.
+ * are checked only once, and empty ones never.
  */
 export const findMonitorsInScope = async (
   db: Db,
@@ -47,7 +47,7 @@ export type EvaluationBatch = {
   lacks?: 'pinned'
 }
 
-/** Returns which subjects have a result, including failures. */
+/** Returns the subjects that have a result, including failures. */
 const findAnswered = async (db: Db, org: OrgId, subjects: Subject[], monitors: StoredMonitor[]) => {
   const pairs = subjects.flatMap((subject) =>
     monitors.map(({ id, number }) => ({ conversationId: subject.id, monitorId: id, monitorVersion: number })),
@@ -57,7 +57,10 @@ const findAnswered = async (db: Db, org: OrgId, subjects: Subject[], monitors: S
   return (subject: Subject, { id, number }: StoredMonitor) => keys.has(`${subject.id} ${id} ${number}`)
 }
 
-/** Splits a list so that no part contains a monitor twice, because an evaluation uses one version of each monitor. */
+/**
+ * Splits a list so that each part contains a monitor at most once, because an evaluation uses one version of each
+ * monitor.
+ */
 const oneVersionEach = (monitors: StoredMonitor[]): StoredMonitor[][] => {
   const lists: StoredMonitor[][] = []
   for (const monitor of monitors) {
@@ -70,7 +73,10 @@ const oneVersionEach = (monitors: StoredMonitor[]): StoredMonitor[][] => {
 
 type PinDeps = Pick<EvaluationDeps, 'findPinned'>
 
-/** Finds what to evaluate: the monitors' current versions, and those that scorecards and experiments have pinned. */
+/**
+ * Finds the versions to evaluate: the monitors' current versions, and the versions that scorecards and experiments have
+ * pinned.
+ */
 export const findQuestions = async (
   deps: PinDeps,
   db: Db,
@@ -98,7 +104,7 @@ export const findQuestions = async (
     {
       monitors: active,
       isPinned: false,
-      // If an experiment pinned a version, only that version evaluates the conversation.
+      // If an experiment has pinned a version, only that version evaluates the conversation.
       asked: (subject: Subject, monitor: StoredMonitor) =>
         askedByThemselves(subject, monitor) && !pinned.asks(subject.id, monitor),
     },

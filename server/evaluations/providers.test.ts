@@ -47,7 +47,7 @@ const evaluate = async () => {
   return resultOf(id)
 }
 
-/** A transcript of several windows for a model with a context of 8,000 tokens. */
+/** A transcript that needs several windows for a model with a context of 8,000 tokens. */
 const longTranscript = Array.from({ length: 200 }, (_, at) => ({
   role: at % 2 ? 'customer' : 'agent',
   text: 'word '.repeat(40),
@@ -188,7 +188,7 @@ describe('a judgment in progress', () => {
     const models = open(async (ms) => {
       server.clock.advance(ms)
       waits++
-      // A round waits for ten minutes, so this takes more rounds than failures would get.
+      // Each round waits for ten minutes, so this takes more rounds than a failing request would get.
       if (waits < 95) await askElsewhere()
     })
     const deps = { ...server.deps, judge: openJudge(models, config.judge.limits, server.clock) }

@@ -6,13 +6,13 @@ import { plannedEachTime } from '../platform/db/naming-client.ts'
 /** Reads conversations for evaluation. All of them are completed. */
 
 /**
- * The fixed position of a conversation in samples, from 0 to 100. A rate includes all conversations below it, so a
- * lower rate is a subset of a higher one.
+ * A conversation's fixed position in samples, from 0 to 100. A rate includes all conversations below it, so the sample
+ * at a lower rate is a subset of the sample at a higher one.
  */
 export const samplePosition = sql<number>`(
   ('x' || left(md5(conversations.id::text), 8))::bit(32)::bigint * (100.0::float8 / 4294967296))`
 
-/** Selects the input of rules except the turns, as JSON text that is not parsed here. */
+/** Selects the input of rules without the turns, as JSON text that is not parsed here. */
 const factsOf = (org: OrgId) => sql<string>`json_build_object(
   'conversation', json_build_object(
     'id', conversations.id, 'externalId', conversations.external_id, 'agentId', conversations.agent_id,
@@ -28,7 +28,7 @@ const factsOf = (org: OrgId) => sql<string>`json_build_object(
     SELECT jsonb_object_agg(m.key, m.value) FROM customer_metrics m
     WHERE m.organization_id = ${org} AND m.conversation_id = conversations.id), '{}'))::text`
 
-/** Whether the recording is still to be stored or measured. */
+/** Whether the recording still has to be stored or measured. */
 const awaitsSoundOf = (org: OrgId) => sql<boolean>`(
   conversations.sound IS NULL
   AND coalesce(conversations.recording_status IN ('pending', 'processing', 'stored'), false)
@@ -61,7 +61,7 @@ export const listSubjects = (db: Db, org: OrgId, ids: string[]) =>
     .orderBy('conversations.id')
     .execute()
 
-/** Returns when the recordings and transcripts of conversations were stored last. */
+/** Returns the times when the recordings and transcripts of conversations were last stored. */
 export const listInputTimes = async (db: Db, org: OrgId, ids: string[]): Promise<Map<string, Date>> => {
   const { rows } = await sql<{ id: string; at: Date }>`
     SELECT c.id, greatest(r.updated_at, t.updated_at, c.created_at) AS at FROM conversations c
@@ -79,7 +79,7 @@ export const listContents = (db: Db, org: OrgId, ids: string[]) =>
     .where('conversation_id', '=', sql<string>`ANY(${ids}::uuid[])`)
     .execute()
 
-/** Returns for each selection which of the conversations match it. */
+/** Returns, for each selection, which of the conversations match it. */
 export const listSelectedAmong = async (db: Db, org: OrgId, ids: string[], selections: Selection[]) => {
   const taken = selections.map(() => new Set<string>())
   if (selections.length === 0) return taken
@@ -97,12 +97,12 @@ export const listSelectedAmong = async (db: Db, org: OrgId, ids: string[], selec
 
 type Pair = { conversationId: string; monitorId: string; monitorVersion: number }
 
-/** The failures that count as results, by their time. */
+/** The failures that count as results, depending on their time. */
 type Since = { answeredAfter: Date } | { failedSince: Date }
 
 /**
- * Returns which of the pairs have a result. Depending on `since`, this is a result that was read after a time, or any
- * result that is not a failure from before a time.
+ * Returns which of the pairs have a result. Depending on `since`, the result must have been read after a time, or must
+ * not be a failure from before a time.
  */
 export const listAnswered = async (db: Db, org: OrgId, pairs: Pair[], since: Since): Promise<Pair[]> => {
   const isAnswer =

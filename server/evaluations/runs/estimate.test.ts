@@ -20,7 +20,7 @@ beforeEach(async () => {
   key = (await makeOrganization(server)).key
 })
 
-/** The prices of many models have about these ratios. */
+/** Many models have about these price ratios. */
 const prices = { [standInModel]: { input: 1, output: 8, cachedInput: 0.1, cacheWrite: 1.25 } }
 
 const makeProvider = async (answering: Answering, limits: object = {}) => {
@@ -34,7 +34,7 @@ const makeJudge = (output: object = { type: 'boolean' }) =>
 
 const maker = { seed: 7, anchor: new Date('2026-11-21T12:00:00.000Z'), days: 30, companies: [] }
 
-/** Stores conversations of the demo: calls and chats of very different lengths, many with tool calls. */
+/** Stores conversations from the demo: calls and chats of very different lengths, many of them with tool calls. */
 const storeConversations = (count: number, { repeat = 1 } = {}): Promise<string[]> => {
   const transcripts = Array.from({ length: count }, (_, number) => makeDemoConversation(maker, number).transcript)
   const repeated = transcripts.map((turns) => Array.from({ length: repeat }, () => turns).flat())
@@ -51,7 +51,7 @@ const start = (monitorId: string, body: object) => call('POST', `/v1/monitors/${
 
 type Result = { cost: number | null; tokens: { input: number; output: number } | null }
 
-/** Runs a judge, and returns what it cost. */
+/** Runs a judge, and returns the cost. */
 const run = async (monitorId: string, body: object = period) => {
   expect((await start(monitorId, body)).status).toBe(202)
   await server.drain()
@@ -65,7 +65,7 @@ const run = async (monitorId: string, body: object = period) => {
   }
 }
 
-/** Estimates a run of a judge, then runs it, and expects that the cost is within 20% of the estimate. */
+/** Estimates and then runs a judge. Expects the cost to be within 20% of the estimate. */
 const expectGoodEstimate = async (monitorId: string, basis: 'lengths' | 'results') => {
   const { body: estimate } = await start(monitorId, { ...period, dryRun: true })
   expect(estimate.basis).toBe(basis)
@@ -76,7 +76,7 @@ const expectGoodEstimate = async (monitorId: string, basis: 'lengths' | 'results
   expect(paid.cost / estimate.cost, told).toBeLessThan(1.2)
 }
 
-/** Tests a judge on a few conversations, as people do before they save it. Only the cost is stored. */
+/** Tests a judge on a few conversations, as people do before they save it. The test stores only its cost. */
 const preview = (monitorId: string) => call('POST', `/v1/monitors/${monitorId}/test`, { key, body: { limit: 10 } })
 
 it('knows the input of a model that was never asked, but not how long its answers are', async () => {
@@ -155,7 +155,7 @@ it('uses earlier results of the same version', async () => {
 it('reads a few megabytes of transcripts at most, but at least one transcript', () => {
   const sizes = (...megabytes: number[]) => megabytes.map((size) => ({ characters: size * 1024 * 1024 }))
   expect(boundSample(sizes(3, 4, 1, 1, 1))).toEqual(sizes(3, 4, 1))
-  // The transcripts after a long one are left out too, so that short transcripts are not preferred.
+  // The transcripts after a long one are also omitted, so that short transcripts are not overrepresented.
   expect(boundSample(sizes(3, 6, 1))).toEqual(sizes(3))
   expect(boundSample(sizes(9, 1))).toEqual(sizes(9))
   expect(boundSample([])).toEqual([])

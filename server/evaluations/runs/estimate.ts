@@ -20,7 +20,7 @@ import {
   type SampledTranscript,
 } from './queries.ts'
 
-/** If there are fewer earlier results of the version than this, a sample of the transcripts gives a better estimate. */
+/** If the version has fewer earlier results than this, a sample of the transcripts gives a better estimate. */
 const enoughResults = 20
 
 /** The number of transcripts to read for an estimate. */
@@ -29,10 +29,10 @@ const sampleSize = 40
 /** The maximum number of characters of transcripts in memory at once. */
 const mostCharacters = 8 * 1024 * 1024
 
-/** With fewer paid answers, the habits of the model are unknown. */
+/** With fewer paid answers, too little is known about the model's answers. */
 const enoughPaid = 5
 
-/** The tokens of an answer if nothing is known about the model. Its reasoning and quotes are usually short. */
+/** The tokens in an answer if nothing is known about the model. Reasoning and quotes are usually short. */
 const usualAnswerTokens = 200
 
 type Estimate = { tokens: Tokens; cost: number | null }
@@ -49,7 +49,7 @@ export const boundSample = <T extends Pick<SampledTranscript, 'characters'>>(lis
   })
 }
 
-/** Reads the first transcripts, and calls `use` for each that is readable, with pauses for other work. */
+/** Reads the first transcripts, and calls `use` for each readable one, with pauses for other work. */
 const withTurns = async <T extends SampledTranscript, R>(
   { db }: EvaluationDeps,
   org: OrgId,
@@ -71,17 +71,17 @@ const withTurns = async <T extends SampledTranscript, R>(
   return made.flat()
 }
 
-/** How a model's requests differ from what is expected of them. */
+/** The deviation of a model's requests from the forecast. */
 type Habits = {
-  /** The input that the model counted, relative to the estimate. */
+  /** The input tokens that the model counted, relative to the estimate. */
   inputFactor: number
-  /** Returns the tokens of all answers. */
+  /** Returns the total tokens of all answers. */
   outputOf: (expected: { judgements: number; requests: number }) => number
   /** The amount paid, relative to the price without a cache. */
   costFactor: number
 }
 
-/** Compares earlier results of the same model, from any judge, with the forecast for them. */
+/** Compares earlier results of the same model, from any judge, with their forecast. */
 const findHabits = async (
   deps: EvaluationDeps,
   org: OrgId,
@@ -123,7 +123,7 @@ const expectTokens = async (
   const percent = Math.min(100, (100 * sampleSize) / Math.max(1, readable))
   const version = { id: monitor.id, version: monitor.number }
   const listed = await listSample(deps.db, org, population, { ...version, percent, most: 2 * sampleSize })
-  // A small population can have none of the sampled conversations.
+  // In a small population, there may be no sampled conversations.
   const some =
     listed.length > 0 || percent === 100
       ? listed
@@ -198,13 +198,13 @@ const estimateJudge = async (
   const known = await estimateFromResults(deps, org, monitor, extent.readable)
   const forecaster = await deps.judge.forecaster(org, monitor.definition as JudgeDefinition)
   if (known) {
-    // The results of batches say nothing about the price of other requests.
+    // The costs of batches don't predict the price of other requests.
     const cost = known.cost ?? forecaster?.costOf(known.tokens) ?? null
     return { tokens: known.tokens, cost, basis: 'results' as const }
   }
   if (!forecaster) return { tokens: null, cost: null, basis: 'lengths' as const }
   const task = { monitor, population, extent, forecaster }
-  // This month's answers, including those of previews, are better evidence than a constant.
+  // This month's answers, including those in previews, are better evidence than a constant.
   const outputOf: Habits['outputOf'] = (expected) =>
     judgements >= enoughPaid ? (expected.judgements * outputTokens) / judgements : expected.requests * usualAnswerTokens
   return { ...(await estimateFromSample(deps, org, task, outputOf)), basis: 'lengths' as const }

@@ -1,4 +1,4 @@
-// Evaluates one page of conversations of a run with a rule, a judge, or a scorecard.
+// Evaluates one page of a run's conversations with a rule, a judge, or a scorecard.
 
 import type { Evaluation } from '../../monitor-results/queries.ts'
 import { storeResults } from '../../monitor-results/store-results.ts'
@@ -19,11 +19,11 @@ import { judgeInLanes, patientAttempts, type Stop, stopIfRefused, stopOf } from 
 
 type PageTask = {
   monitor: StoredMonitor
-  /** The start of the run. Failures from before it are evaluated again. */
+  /** The start of the run. Earlier failures are evaluated again. */
   since: Date
-  /** Returns whether the run was ended in the meantime. */
+  /** Returns whether the run has ended in the meantime. */
   isEnded: () => Promise<boolean>
-  /** The conversations of the page, in order. */
+  /** The conversations on the page, in order. */
   ids: string[]
   attempt: Attempt
 }
@@ -47,7 +47,7 @@ const judgePage = async (
     org,
     ids.filter((id) => !settled.has(id)),
   )
-  // A conversation whose recording has not been decoded yet is left to its own evaluation.
+  // A conversation whose recording has not been decoded yet is skipped, because it gets its own evaluation later.
   const subjects = found.filter((subject) => canEvaluate(subject, monitor))
   const refused: Evaluation[] = []
   const isRefused = ({ rows }: Evaluation) => rows.every(({ status, tokens }) => status === 'failed' && tokens === null)
@@ -81,8 +81,9 @@ const judgePage = async (
 }
 
 /**
- * Runs a rule on every conversation, including those with a result: rules cost nothing, and metrics and metadata may
- * have changed. A conversation whose sound has not been measured yet is left to its own evaluation.
+ * Runs a rule on every conversation, including those with a result, because rules cost nothing, and metrics and
+ * metadata may have changed. Skips conversations whose sound has not been measured yet, because they get their own
+ * evaluation later.
  */
 const rulePage = async (deps: EvaluationDeps, org: OrgId, { monitor, ids, attempt }: PageTask): Promise<undefined> => {
   const readAt = deps.clock.now()
@@ -124,12 +125,12 @@ const mostWaits = 8
 const shortestWaitSeconds = 15
 const longestWaitSeconds = 15 * 60
 
-/** `waits` is the number of pauses in a row that count as failures. */
+/** `waits` is the number of consecutive pauses that count as failures. */
 export type Pause = { afterSeconds: number; waits: number }
 
 /**
- * Returns the pause before a run continues, depending on the number of pauses in a row, or its failure after the last
- * one.
+ * Returns the pause before a run continues, depending on the number of consecutive pauses. After the last one, returns
+ * the run's failure.
  */
 export const pauseAfter = (stop: Stop, waits: number): Pause | { failure: string } => {
   if (stop.kind === 'later') return { afterSeconds: Math.max(stop.afterSeconds, shortestWaitSeconds), waits }

@@ -1,4 +1,5 @@
-// Judges many conversations, as many in parallel as the endpoint allows. The caller processes the answers.
+// Evaluates many conversations with a judge, as many in parallel as the endpoint allows. The caller processes the
+// answers.
 
 import type { StoredMonitor } from '../../monitors/queries.ts'
 import type { OrgId } from '../../platform/db/database.ts'
@@ -10,15 +11,15 @@ import type { Subject } from '../monitors-in-scope.ts'
 /** The reason why not all conversations were evaluated. */
 export type Stop =
   | { kind: 'over'; failure: string }
-  /** The endpoint is not responding at the moment. */
+  /** The endpoint is currently not responding. */
   | { kind: 'wait'; afterSeconds: number; failure: string }
-  /** Nothing failed, but requests can't be sent yet. */
+  /** Nothing has failed, but requests can't be sent yet. */
   | { kind: 'later'; afterSeconds: number }
 
 /** If the endpoint rejects this many requests and answers none, its key or model must be wrong. */
 const enoughRefusals = 4
 
-/** After a job has failed this often, conversations that make their evaluation fail are skipped one by one. */
+/** After a job has failed this often, conversations whose evaluation fails are skipped one by one. */
 export const patientAttempts = 3
 
 export const overBudget: Stop = {
@@ -37,7 +38,7 @@ export const stopOf = ({ isOutOfBudget, postponed }: Judgement): Stop | undefine
   return { kind: 'wait', afterSeconds, failure }
 }
 
-/** Returns a stop if the endpoint has refused every request. `reasons` contains the reason of each refusal. */
+/** Returns a stop if the endpoint has refused every request. `reasons` contains the reason for each refusal. */
 export const stopIfRefused = (reasons: (string | null | undefined)[], asked: number): Stop | undefined => {
   if (reasons.length < enoughRefusals || reasons.length !== asked) return undefined
   return { kind: 'over', failure: `The model endpoint rejects every request: ${reasons[0]}.` }
@@ -47,13 +48,13 @@ type Lanes = {
   subjects: Subject[]
   definition: StoredMonitor['definition']
   attempt: Attempt
-  /** Called before each conversation. `ended` means that the results are no longer wanted. */
+  /** Called before each conversation. `ended` means that the results are no longer needed. */
   check: () => Promise<Stop | 'ended' | undefined>
   judgeOne: (subject: Subject) => Promise<Stop | undefined>
   giveUp: (subject: Subject) => Promise<void>
 }
 
-/** Judges the conversations until one of them is a reason to stop. */
+/** Evaluates the conversations until an answer is a reason to stop. */
 export const judgeInLanes = async (
   { judge }: Pick<EvaluationDeps, 'judge'>,
   org: OrgId,

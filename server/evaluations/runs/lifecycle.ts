@@ -29,9 +29,12 @@ import { canMove, monitorIsGone, type RunStatus } from './run-status.ts'
 
 /** After this time, the job yields to other runs and is queued again. */
 const turnMs = 10_000
-/** The number of conversations that a rule or a scorecard evaluates together. The run stores its position after them. */
+/**
+ * The number of conversations that a rule or a scorecard evaluates together. After each group, the run stores its
+ * position.
+ */
 const rulePageSize = 500
-/** The number of conversations on a page, for each concurrent request to the judge. */
+/** The number of conversations on a page per concurrent judge request. */
 const pagesOfJudges = 4
 
 const publishRun = (trx: Db, org: OrgId, id: string) =>
@@ -71,7 +74,7 @@ export const createRun = (
 
 type RunKey = { monitorId: string; runId: string }
 
-/** Cancels a run. Its results stay. The jobs of its batches cancel them at the provider. */
+/** Cancels a run. Its results stay. The jobs of its batches cancel the batches at the provider. */
 export const cancelRun = async (
   { clock }: EvaluationDeps,
   trx: Db,
@@ -111,7 +114,7 @@ export const resumeRun = async (
   return queued
 }
 
-/** A run as a job knows it. When a run is resumed, a new job replaces the old one. */
+/** A run as its job knows it. When a run is resumed, a new job replaces the old one. */
 type OwnRun = { id: string; resumes: number }
 
 /** Locks the run. Returns undefined if it was deleted or another job replaced this one. */
@@ -122,7 +125,7 @@ const lockOwnRun = async (trx: Db, org: OrgId, { id, resumes }: OwnRun): Promise
 
 type RunChange = Parameters<typeof updateRun>[3]
 
-/** Changes the status of a run if that is allowed. Does nothing if it was ended in the meantime. */
+/** Changes the status of a run if the transition is allowed. Does nothing if the run has ended in the meantime. */
 const moveRun = async (trx: Db, org: OrgId, own: OwnRun, to: RunStatus, change: RunChange): Promise<void> => {
   const run = await lockOwnRun(trx, org, own)
   if (!run || !canMove(run.status, to)) return
@@ -139,8 +142,8 @@ const begin = async ({ clock }: EvaluationDeps, trx: Db, org: OrgId, own: OwnRun
 }
 
 /**
- * Ends a run, which is complete unless there is a failure. Conversations that were erased before their page are not
- * counted.
+ * Ends a run. The run is complete unless there is a failure. Conversations that were erased before their page was
+ * evaluated are not counted.
  */
 const end = (deps: EvaluationDeps, attempt: Attempt, org: OrgId, run: Run, failure?: string) =>
   attempt.finish((trx) => {
@@ -175,7 +178,9 @@ const readPage = async ({ db, judge }: EvaluationDeps, org: OrgId, run: Run, { k
   return findNextPage(db, org, run.population, { size, after })
 }
 
-/** Evaluates and counts the next page. Returns whether there may be more pages. If not, the job has ended. */
+/**
+ * Evaluates and counts the next page. Returns whether there may be more pages. If it returns false, the job has ended.
+ */
 const advance = async (deps: EvaluationDeps, attempt: Attempt, org: OrgId, run: Run): Promise<boolean> => {
   const finished = async (ending: Promise<unknown>) => {
     await ending
@@ -211,12 +216,12 @@ const advance = async (deps: EvaluationDeps, attempt: Attempt, org: OrgId, run: 
 
 /**
  * Processes a run page by page. A page is evaluated first, and then counted and completed in one transaction. After a
- * failure in between, the run starts with the same page again, but only calls judges for missing results.
+ * failure in between, the run repeats the same page, but only calls judges for missing results.
  */
 export const evaluateRun = defineJob({
   name: 'evaluation.run',
   payload: Type.Object({ organizationId: OrganizationId, runId: Type.String(), resumes: Type.Integer() }),
-  // The jobs mostly wait: judges for their endpoint, rules for a thread.
+  // The jobs mostly wait: judges for their endpoints, and rules for a thread.
   concurrency: 8,
   retryLimit: 20,
   retryDelaySeconds: 2,

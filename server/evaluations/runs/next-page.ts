@@ -5,7 +5,7 @@ import { listStretch, type Population, type RunPosition } from './queries.ts'
 const longestStretch = 4_000
 
 /**
- * Returns the conversations of an interval that match the filter and the scope of a run. Only checks results in that
+ * Returns the conversations in an interval that match the filter and scope of a run. Only checks results in that
  * interval.
  */
 const listTaken = async (
@@ -27,8 +27,8 @@ type PageAfter = { size: number; after: RunPosition | undefined }
 
 /**
  * Returns the next conversations of a run in time order. An index on words, metadata, or results would find all of a
- * run's conversations for each page, so this checks one interval of time after the other, and makes the intervals
- * longer if they contain little.
+ * run's conversations for each page. Instead, this checks one interval of time after another, and uses longer intervals
+ * if they contain few conversations.
  */
 export const findNextPage = async (db: Db, org: OrgId, of: Population, { size, after }: PageAfter) => {
   const found: RunPosition[] = []

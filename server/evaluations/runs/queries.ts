@@ -12,26 +12,26 @@ import { samplePosition } from '../queries.ts'
 type BatchPhase = 'sending' | 'waiting' | 'ended'
 type Status = 'queued' | 'running' | 'completed' | 'failed' | 'cancelled'
 
-/** The conversations of a run. */
+/** The selection of a run's conversations. */
 export type Population = {
   filter: Selection
-  /** Limits the run to these conversations, if the request listed any. */
+  /** Limits the run to these conversations if the request listed any. */
   conversationIds?: string[]
   /** The scope and sample rate that the monitor had when the run was requested. */
   scope: Selection
   samplePercent: number
-  /** A time of the database's clock. Later conversations are evaluated as they arrive. */
+  /** A time on the database's clock. Later conversations are evaluated on arrival. */
   storedBefore: string
 }
 
-/** Returns the time of the clock that dates stored conversations. */
+/** Returns the current time on the clock that dates stored conversations. */
 export const getDatabaseTime = async (db: Db, org: OrgId): Promise<string> => {
   const { now } = await db
     .selectFrom('organizations')
     .select(sql<Date>`clock_timestamp()`.as('now'))
     .where('id', '=', org)
     .executeTakeFirstOrThrow()
-  // Stored times have milliseconds, so this rounds up.
+  // Stored times have millisecond precision, so this rounds up.
   return new Date(now.getTime() + 1).toISOString()
 }
 
@@ -121,7 +121,7 @@ type RunChange = {
   waits?: number
   resumes?: number
   batchPhase?: BatchPhase | null
-  /** The last conversation that was considered for a batch. Null starts again. */
+  /** The last conversation that was considered for a batch. Null starts over. */
   sent?: RunPosition | null
   startedAt?: Date
   finishedAt?: Date | null
@@ -151,7 +151,7 @@ export const updateRun = (trx: Db, org: OrgId, id: string, change: RunChange) =>
     .executeTakeFirstOrThrow()
     .catch(explain)
 
-/** Selects completed conversations that match the filter, the sample, and the period of a run. */
+/** Selects completed conversations that match a run's filter, sample, and period. */
 const selectStored = (db: Db, org: OrgId, filter: Selection, population: Population) => {
   const { samplePercent, storedBefore, conversationIds } = population
   const selected = whereSelected(db.selectFrom('conversations'), org, filter)
@@ -189,11 +189,11 @@ export type Extent = {
   answered: number
   /** The number of conversations without a result that have a readable transcript. */
   readable: number
-  /** The length of these transcripts in total. */
+  /** The total length of these transcripts. */
   characters: number
 }
 
-/** Selects the conversations of a run, with their transcripts and their results of the version. */
+/** Selects a run's conversations, with their transcripts and their results from the version. */
 const selectPopulation = (db: Db, org: OrgId, of: Population, monitor: Pick<EstimatedVersion, 'id' | 'version'>) =>
   whereSelected(selectStored(db, org, of.filter, of), org, of.scope)
     .leftJoin('transcripts as t', (join) =>
@@ -214,8 +214,8 @@ const selectPopulation = (db: Db, org: OrgId, of: Population, monitor: Pick<Esti
 const isReadable = sql<boolean>`(r.status IS NULL AND t.content_length IS NOT NULL AND t.unreadable IS NULL)`
 
 /**
- * Counts the conversations of a run. The cost of judges depends on length, so for them this also measures the
- * transcripts of conversations without a result. Otherwise, PostgreSQL does not read the transcripts.
+ * Counts a run's conversations. The cost of judges depends on length, so for judges, this also measures the transcripts
+ * of conversations without a result. For all other monitors, PostgreSQL does not read the transcripts.
  */
 export const measurePopulation = (
   db: Db,
@@ -238,8 +238,8 @@ export const measurePopulation = (
 export type SampledTranscript = { id: string; startedAt: Date; format: string | null; characters: number }
 
 /**
- * Selects conversations of a run that have a readable transcript and no result. They are a random sample, which includes
- * this percentage of all conversations.
+ * Selects conversations of a run that have a readable transcript and no result. They are a random sample at this
+ * percentage of all conversations.
  */
 export const listSample = (
   db: Db,
@@ -258,7 +258,7 @@ export const listSample = (
     .limit(most)
     .execute()
 
-/** The number of judges to search for results of a model, and the number of results to read for each. */
+/** The number of judges whose results are searched for a model, and the number of results to read for each judge. */
 const mostJudges = 10
 const mostOfEach = 10
 
@@ -269,7 +269,7 @@ export type PaidResult = SampledTranscript & {
   cost: number | null
 }
 
-/** Lists the newest results that a model was paid for, of the judges that changed last. */
+/** Lists the newest paid results of a model, from the judges that changed last. */
 export const listPaidResults = async (db: Db, org: OrgId, evaluator: string): Promise<PaidResult[]> => {
   const { rows } = await sql<PaidResult>`
     SELECT c.id, c.started_at AS "startedAt", t.format, t.content_length AS characters, v.definition,
@@ -290,7 +290,7 @@ export const listPaidResults = async (db: Db, org: OrgId, evaluator: string): Pr
   return rows
 }
 
-/** Returns the average tokens of a version's results so far, and their average cost outside of batches. */
+/** Returns the average number of tokens in a version's results so far, and their average cost outside batches. */
 export const findMeanTokens = async (db: Db, org: OrgId, monitorId: string, version: number) => {
   const { rows } = await sql<{ judgements: number; input: number | null; output: number | null; cost: number | null }>`
     SELECT count(*) AS judgements, avg(input_tokens)::float8 AS input, avg(output_tokens)::float8 AS output,
@@ -303,7 +303,7 @@ export const findMeanTokens = async (db: Db, org: OrgId, monitorId: string, vers
   return rows[0] ?? { judgements: 0, input: null, output: null, cost: null }
 }
 
-/** Returns the starts of these conversations. Omits unknown ones. */
+/** Returns the start times of these conversations. Omits unknown ones. */
 export const listStarts = (db: Db, org: OrgId, ids: string[]): Promise<RunPosition[]> =>
   db
     .selectFrom('conversations')
@@ -326,7 +326,7 @@ export const countOutcomes = async (trx: Db, org: OrgId, run: Run, ids: string[]
 
 type Progress = { scored: number; unscored: number; failed: number; after: RunPosition }
 
-/** Updates a run that the caller has locked. Progress resets the number of pauses. */
+/** Updates a run that the caller has locked. Any progress resets the number of pauses. */
 export const advanceRun = (trx: Db, org: OrgId, id: string, { scored, unscored, failed, after }: Progress) =>
   trx
     .updateTable('evaluation_runs')

@@ -100,14 +100,14 @@ describe('a run', () => {
     const { status, body } = await dry()
     expect(status).toBe(200)
     expect(body).toMatchObject({ conversations: 30, answered: 0, basis: 'lengths', budgetLeft: 50 })
-    // A third of the characters are input tokens. Each conversation also needs the instructions.
+    // There is about one input token for every three characters. Each conversation also needs the instructions.
     expect(body.tokens.input).toBeGreaterThan(30 * 400)
     expect(body.cost).toBeCloseTo((body.tokens.input * 1_000 + body.tokens.output * 10_000) / 1_000_000)
     expect((await server.call('GET', `/v1/monitors/${judge.id}/evaluations`, { key })).body.data).toEqual([])
     answerBy(() => impolite())
     await start(key, judge.id, { filter: { metadata: [] } })
     await server.drain()
-    // Each conversation costs two dollars, so the budget is used up after 25.
+    // Each conversation costs two dollars, so the budget is exhausted after 25.
     const stopped = (await server.call('GET', `/v1/monitors/${judge.id}/evaluations`, { key })).body.data[0]
     expect(stopped).toMatchObject({ status: 'failed', failure: 'The monthly judge budget is used up.' })
     expect(asked.length).toBeGreaterThanOrEqual(25)
@@ -136,7 +136,7 @@ describe('a run', () => {
     let cancelling: ReturnType<typeof move> | undefined
     answerBy(async (_, number) => {
       if (number === 20 && run) cancelling = move(key, run, 'cancel')
-      // Requests get no response from now on, until the run is cancelled.
+      // From now on, requests get no response until the run is cancelled.
       await cancelling
       return impolite()
     })
@@ -203,7 +203,7 @@ describe('a run', () => {
     answerBy(() => impolite())
     server.clock.advance(3_600_000)
     await move(key, run, 'resume')
-    // One request detects that the endpoint works again, and the others follow later.
+    // One request detects that the endpoint works again, and the others follow afterwards.
     await drainAll()
     expect(await read(key, run)).toMatchObject({ status: 'completed', scored: 3 })
   })

@@ -49,7 +49,7 @@ const shown = (
   return { ...run, since: new Date(since as string), until: new Date(until as string), filter, listed, mode, batch }
 }
 
-/** Returns runs in the format of the API, with the progress of their batches. */
+/** Returns runs in the API's format, with the progress of their batches. */
 const showRuns = async (db: Db, org: OrgId, runs: StoredRun[]) => {
   const inBatches = runs.filter(({ batchPhase }) => batchPhase !== null).map(({ id }) => id)
   const progress = inBatches.length > 0 ? await listProgress(db, org, inBatches) : []
@@ -83,7 +83,7 @@ const readFilter = ({ since, until, filter: given = {} }: Request): Selection =>
   return parseFilter({ ...given, since, until }, 'filter')
 }
 
-/** Returns the listed conversations of a run, and the period in which they started. */
+/** Returns the conversations that a run lists, and the period in which they started. */
 const readListed = async (db: Db, org: OrgId, { since, until, filter, conversationIds = [] }: Request) => {
   for (const [name, value] of Object.entries({ since, until, filter })) {
     if (value !== undefined) throw invalid(name, 'cannot be combined with conversationIds')

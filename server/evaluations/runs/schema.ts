@@ -7,7 +7,7 @@ const Count = Type.Integer({ minimum: 0 })
 
 export const RunParams = Closed({ id: Id, runId: Id })
 
-/** How many conversations a run can list. */
+/** The maximum number of conversations that a run can list. */
 const mostListed = 1_000
 
 const requiredUnless = 'Required unless you set `conversationIds`.'

@@ -1,4 +1,4 @@
-// Computes results of scorecards from the stored results of their items.
+// Computes scorecard results from the stored results of the items.
 
 import { notApplicable } from '../../filters/category.ts'
 import { noResult } from '../../monitor-results/no-result.ts'
@@ -78,11 +78,11 @@ const rowOf = ({ conversation, monitor }: Scoring, total: Total, nameOf: NameOf)
 
 const itemsIn = (monitor: StoredMonitor): ScorecardItem[] => itemsOf(definitionOf(monitor)).map(({ item }) => item)
 
-/** The approximate number of items in memory at the same time. A small scorecard counts as more items than it has. */
+/** The approximate number of items in memory at once. A small scorecard counts as more items than it has. */
 const mostItems = 20_000
 const leastItems = 10
 
-/** Splits scorings into slices, whose results are read and stored one after the other. */
+/** Splits scorings into slices. The results of each slice are read and stored together. */
 export const slicesOf = (scorings: Scoring[]): Scoring[][] =>
   batchesOfSize(scorings, mostItems, ({ monitor }) => {
     const items = definitionOf(monitor).sections.reduce((count, section) => count + section.items.length, 0)
@@ -119,8 +119,8 @@ const rowsOf = async (trx: Db, org: OrgId, { scorings: slice, skipsEmpty }: Comp
 type ComputeDeps = Pick<Deps, 'clock' | 'reactions'>
 
 /**
- * Computes scorecards and stores those that changed. The caller has locked the conversations, so that of several
- * transactions the last one sees all results. `skipsEmpty` skips scorecards without any result of an item.
+ * Computes scorecards and stores those that changed. The caller has locked the conversations, so that the last of
+ * several transactions sees all results. `skipsEmpty` skips scorecards without any item results.
  */
 export const computeScorecards = async (
   { clock, reactions }: ComputeDeps,

@@ -1,5 +1,5 @@
-// Finds the versions of monitors that scorecards use, but that are no longer evaluated on their own. They must still be
-// evaluated, because a pinned item would otherwise have no result after its monitor changes.
+// Finds monitor versions that scorecards use, but that are no longer evaluated on their own. They must still be
+// evaluated, because otherwise a pinned item would have no result after its monitor changes.
 
 import { scorecardOf } from '../../monitors/definition.ts'
 import {
@@ -24,7 +24,7 @@ type ById = Map<string, StoredMonitor>
 
 const byId = (monitors: StoredMonitor[]): ById => new Map(monitors.map((monitor) => [monitor.id, monitor]))
 
-/** Returns the older versions that a current scorecard uses. Disabled monitors have none. */
+/** Returns the older versions that current scorecards use. Disabled monitors have none. */
 const pinsOf = (scorecard: StoredMonitor, active: ById): Pin[] =>
   itemsIn(scorecard).flatMap(({ monitorId, version }) => {
     const monitor = active.get(monitorId)
@@ -43,8 +43,8 @@ const measuredPinsOf = (scorecard: StoredMonitor, known: ById): Pin[] =>
   })
 
 /**
- * Returns these versions, and for which conversations scorecards use each. Experiments use them even if the monitor is
- * disabled.
+ * Returns these versions, each with the conversations for which scorecards use it. Experiments use them even if the
+ * monitor is disabled.
  */
 export const findItemVersions = async (db: Db, org: OrgId, active: StoredMonitor[], pinned: Pinned) => {
   const scorecards = active.length > 0 ? await listActiveScorecards(db, org) : []
@@ -60,7 +60,7 @@ export const findItemVersions = async (db: Db, org: OrgId, active: StoredMonitor
   return {
     monitors: pins.length > 0 ? await findMonitorsAtVersions(db, org, pins) : [],
     scorecards,
-    /** `isInScope` decides for current scorecards whether the conversation belongs to them. */
+    /** For current scorecards, `isInScope` determines whether the conversation is in scope. */
     isUsed: (conversationId: string, monitor: Version, isInScope: (scorecard: StoredMonitor) => boolean): boolean =>
       (users.get(keyOf(monitor)) ?? []).some(({ scorecard, isMeasured }) =>
         isMeasured ? pinned.asks(conversationId, scorecard) : isInScope(scorecard),

@@ -1,4 +1,4 @@
-// Computes scorecards after results of their items were stored.
+// Computes scorecards after results for their items were stored.
 
 import Type from 'typebox'
 import { hasScorecards, hasScorecardsOf, listActiveScorecards } from '../../monitors/queries.ts'
@@ -23,8 +23,8 @@ const enqueueScoring = async ({ jobs }: EnqueueDeps, trx: Db, org: OrgId, ids: s
 }
 
 /**
- * Queues the scorecards of conversations with new results of items, in the transaction that stores the results. Results
- * of scorecards themselves queue nothing, because no scorecard is an item.
+ * Queues the scorecards of conversations with new item results, in the transaction that stores the results. Results of
+ * scorecards themselves don't queue anything, because no scorecard is an item.
  */
 export const scoreResults = async (
   deps: EnqueueDeps,
@@ -37,8 +37,8 @@ export const scoreResults = async (
 }
 
 /**
- * Queues the scorecards of conversations that completed or changed, in the transaction that stores them. Their items
- * may already have results, and they may have joined the arm of an experiment.
+ * Queues the scorecards of conversations that were completed or changed, in the transaction that stores them. Their
+ * items may already have results, and the conversations may have joined the arm of an experiment.
  */
 export const scoreStored = async (
   deps: EnqueueDeps,
@@ -75,8 +75,9 @@ const findScorings = async (
 }
 
 /**
- * Computes the scorecards of conversations. Queued in each transaction that stores results of items, so two that don't
- * see each other queue two jobs. The lock lets these run one after the other, and the last one sees all results.
+ * Computes the scorecards of conversations. The job is queued in each transaction that stores item results, so two
+ * transactions that don't see each other queue two jobs. The lock makes the jobs run one after the other, and the last
+ * one sees all results.
  */
 export const scoreConversations = defineJob({
   name: 'conversation.score',

@@ -8,8 +8,8 @@ export type Scorable = { id: string; startedAt: Date; samplePosition: number }
 
 /**
  * Locks completed conversations until the transaction ends, in the same order as all other code. Their results can
- * still be stored, but no other transaction can compute their scorecards. The next statement reads what was committed
- * before the lock.
+ * still be stored, but no other transaction can compute their scorecards. The next statement reads everything that was
+ * committed before the lock.
  */
 export const lockScorable = (trx: Db, org: OrgId, ids: string[]): Promise<Scorable[]> =>
   trx
@@ -37,7 +37,7 @@ type ItemsOfSlice = {
   pins: { monitorId: string; version: number }[]
 }
 
-/** Lists the results of items for conversations, the newest version first. */
+/** Lists the item results for conversations, newest version first. */
 export const listItemResults = async (
   trx: Db,
   org: OrgId,
@@ -66,7 +66,7 @@ export const listItemResults = async (
   return rows
 }
 
-/** Returns the names of monitors by their IDs. */
+/** Returns the names of monitors by ID. */
 export const findItemNames = async (trx: Db, org: OrgId, ids: string[]): Promise<Map<string, string>> => {
   const rows = await trx
     .selectFrom('monitors')

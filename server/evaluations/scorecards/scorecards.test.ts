@@ -470,7 +470,7 @@ describe('an experiment', () => {
     expect([outcomes[0].arms.a, outcomes[0].arms.b]).toMatchObject([{ mean: 0 }, { mean: 100 }])
   })
 
-  /** Launches an experiment on a scorecard of one rule that applies to every conversation. */
+  /** Launches an experiment on a scorecard whose only item is a rule that applies to every conversation. */
   const launchOnRule = async (fields: Fields = {}) => {
     const own = await openExperiments(server)
     key = own.key

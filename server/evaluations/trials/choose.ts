@@ -35,7 +35,7 @@ const listNewest = async (db: Db, org: OrgId, { filter = {}, limit = usualLimit 
   return rows.slice(0, limit).map(({ id }) => id)
 }
 
-/** Lists the chosen conversations in their order, or the latest ones first if a filter chooses them. */
+/** Lists the chosen conversations in their order. If a filter chooses them, lists the latest ones first. */
 export const listChosen = async (db: Db, org: OrgId, chosen: Chosen): Promise<Subject[]> => {
   const named = chosen.conversationIds?.map((id) => id.toLowerCase())
   const ids = named ?? (await listNewest(db, org, chosen))

@@ -18,7 +18,7 @@ describe('a monitor', () => {
     const gamma = await makeCall(key, 'gamma')
     const delta = await makeCall(key, 'delta')
     await server.drain()
-    // The new version has no results, so the results of the version before it count.
+    // The new version has no results, so the results of the previous version count.
     await call('PATCH', `/v1/monitors/${id}`, { key, body: { definition } })
     const before = (await call('GET', `/v1/monitors/${id}/results`, { key })).body
     expect(before.data).toHaveLength(4)

@@ -1,4 +1,4 @@
-// Compares the results of a test with the stored ones, per conversation and in total.
+// Compares the results of a test with the stored ones, for each conversation and in total.
 import { noResult } from '../../monitor-results/no-result.ts'
 import type { listLastJudgments, listNewestResults } from './queries.ts'
 import type { TrialResult } from './run-trial.ts'
@@ -10,7 +10,7 @@ type Tried = TrialAnswer['data'][number]
 
 type ComparedResult = Pick<TrialResult, 'status' | 'result'>
 
-/** Returns undefined for a failure, which is no verdict on the conversation. */
+/** Returns undefined for a failure, which is not a verdict on the conversation. */
 const sayingOf = ({ status, result }: ComparedResult) => (status === 'failed' ? undefined : (result ?? 'unscored'))
 
 const hasFlipped = (now: ComparedResult, before: ComparedResult): boolean => {
@@ -57,7 +57,7 @@ type ComparedAnswers = { answers: TrialResult[]; stored: Stored[]; judgments: Ju
 const byConversation = <T extends { conversationId: string }>(list: T[]) =>
   new Map(list.map((one) => [one.conversationId, one]))
 
-/** Returns the comparison in the order of the IDs. A conversation without an answer was skipped. */
+/** Returns the comparisons in the order of the IDs. A conversation without an answer was skipped. */
 export const compare = (conversationIds: string[], known: ComparedAnswers): TrialAnswer => {
   const answers = byConversation(known.answers)
   const results = byConversation(known.stored)

@@ -28,7 +28,7 @@ export const listNewestResults = (db: Db, org: OrgId, monitorId: string, convers
 
 type Judgment = { conversationId: string; correctResult: 'affected' | 'not_affected' }
 
-/** Returns the latest judgment of each conversation that is not unsure, for any version of a monitor. */
+/** Returns the latest judgment of each conversation, for any version of a monitor. Ignores unsure judgments. */
 export const listLastJudgments = async (db: Db, org: OrgId, monitorId: string, conversationIds: string[]) => {
   const { rows } = await sql<Judgment>`
     SELECT DISTINCT ON (r.conversation_id) r.conversation_id AS "conversationId", j.correct_result AS "correctResult"

@@ -63,7 +63,7 @@ export const monitorTrials = (app: App, deps: EvaluationDeps): void => {
     const readAt = clock.now()
     const subjects = await listChosen(db, actor.org, chosen)
     if (kind === 'judge') {
-      // The definition was just validated for its kind, or when it was stored.
+      // The definition was validated for its kind just now, or when it was stored.
       await judge.requireModel(actor.org, definition as JudgeDefinition)
     }
     const isAsked = await findMonitorsInScope(db, actor.org, subjects, [monitor])

@@ -10,7 +10,7 @@ import { askMonitor } from './run-trial.ts'
 
 const { server, call, testDraft, makeCall, makeJudge, asked, answerBy, spendingOf } = await serverOfTrials()
 
-/** Tests a monitor on conversations of an organization, until the signal aborts. */
+/** Tests a monitor on an organization's conversations until the signal aborts. */
 const askUntil = async (signal: AbortSignal, organization: string, monitorId: string, ids: string[]) => {
   // The service assigned the ID, so it is valid.
   const org = orgIdOf(organization)
@@ -31,7 +31,7 @@ describe('a test of a judge', () => {
     answerBy(() => answer())
     const { status, body } = await testDraft(key, draft)
     expect(status).toBe(200)
-    // Each request costs 2, so the second one starts while there is budget left.
+    // Each request costs 2, so the second one starts while some budget is left.
     expect(body.data).toMatchObject([
       { status: 'scored' },
       { status: 'scored' },
@@ -59,7 +59,7 @@ describe('a test of a judge', () => {
     const body = JSON.stringify(draft)
     const url = `${server.origin}/v1/monitors/test`
     await expect(fetch(url, { method: 'POST', headers, body, signal: caller.signal })).rejects.toThrow('aborted')
-    // The endpoint handles one request at a time, so this response shows that the test has released it.
+    // The endpoint handles one request at a time, so this response shows that the test has released the endpoint.
     const { key: other } = await makeOrganization(server)
     await makeCall(other, 'Four.')
     expect((await testDraft(other, draft)).body.summary).toMatchObject({ notAffected: 1 })

@@ -1,4 +1,4 @@
-// Tests a monitor, which can be a draft, while the caller waits. Only the cost is stored.
+// Tests a monitor, which can be a draft, while the caller waits. Only stores the cost.
 
 import { noResult } from '../../monitor-results/no-result.ts'
 import type { Evaluation } from '../../monitor-results/queries.ts'
@@ -20,7 +20,7 @@ type Task = {
   monitor: StoredMonitor
   /** The conversations on which the monitor is tested. */
   subjects: Subject[]
-  /** The time when they were read. */
+  /** The time when the conversations were read. */
   readAt: Date
   /** Aborts the test. */
   signal: AbortSignal
@@ -47,14 +47,14 @@ const askRule: AskBatch = async (deps, org, { monitor, readAt, signal }, subject
 }
 
 /**
- * The number of conversations in a part. A part is lost if the time runs out, so parts are small. They are not smaller,
- * because detecting a rule that never ends takes seconds in each part.
+ * The number of conversations in a part. If time runs out, the current part is lost, so parts are small. They are not
+ * smaller, because in each part, detecting a rule that never ends takes seconds.
  */
 const ruleBatch = 50
 
 /**
- * Returns one result for each conversation, in order. Evaluates them in parts, so that completed parts count if the
- * time runs out. Conversations without a result count as failed.
+ * Returns one result for each conversation, in order. Evaluates conversations in parts, so that completed parts count
+ * if time runs out. Conversations without a result count as failed.
  */
 export const askMonitor = async (deps: AskDeps, org: OrgId, task: Task): Promise<TrialResult[]> => {
   const { monitor, subjects, signal } = task

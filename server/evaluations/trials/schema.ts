@@ -5,7 +5,7 @@ import { Choice, Closed, Id, Nullable } from '../../platform/http/schemas.ts'
 
 export type TriedKind = 'rule' | 'judge'
 
-/** The maximum number of conversations of a test. The limit for judges is low, because each request costs money. */
+/** The maximum number of conversations in a test. The limit for judges is low, because each request costs money. */
 export const mostConversations: Record<TriedKind, number> = { rule: 200, judge: 20 }
 
 const limits = `At most ${mostConversations.rule} for a rule and ${mostConversations.judge} for a judge`

@@ -19,7 +19,7 @@ beforeEach(async () => {
 
 const kinds = ['openai-compatible', 'azure-openai', 'anthropic'] as const
 const prices = { [standInModel]: { input: 1_000, output: 10_000 } }
-/** What the usual request of the stand-in costs without a batch. */
+/** The cost of the stand-in's usual request without a batch. */
 const price = (1_000 * 1_000 + 100 * 10_000) / 1_000_000
 const verdict = () => ({ text: JSON.stringify(impolite()) })
 
@@ -66,7 +66,7 @@ const resultsOf = async ({ monitorId }: Run) =>
 
 const spending = async () => (await call('GET', '/v1/organization', { key })).body.judgeSpending
 
-/** Runs all jobs, including those that are due later. Only ends once no batch is in progress. */
+/** Runs all jobs, including those that are due later. Only ends when no batch is in progress. */
 const drainAll = () => server.deps.jobs.drain(jobList, server.deps, { delayed: true, allowFailures: true })
 
 describe.each(kinds)('a run in batches at a provider of kind %s', (kind) => {
@@ -131,7 +131,7 @@ describe.each(kinds)('a run in batches at a provider of kind %s', (kind) => {
     expect(await read(run)).toMatchObject({ status: 'completed', scored: 3 })
     expect(batches.batches.filter(({ id }) => !id.startsWith('other'))).toHaveLength(1)
     expect((await spending()).cost).toBeCloseTo((3 * price) / 2)
-    // The stand-in has answered the batches of the others too.
+    // The stand-in has answered the other programs' batches too.
     expect(asked).toHaveLength(4 * 3)
   })
 
@@ -175,7 +175,7 @@ describe.each(kinds)('a run in batches at a provider of kind %s', (kind) => {
     const ofBatch = results.filter(({ evaluator }: { evaluator: string }) => evaluator.endsWith('(batch)'))
     expect([results.length, ofBatch.length]).toEqual([5, 1])
     const { cost } = await spending()
-    // The invalid answer was paid for too.
+    // The invalid answer also had to be paid for.
     expect(cost).toBeCloseTo((asked.length - inBatch) * price + (inBatch * price) / 2)
   })
 

@@ -1,6 +1,6 @@
-// Manages the lifecycle of a batch: it is created with the requests that are reserved for it, submitted, read when the
-// provider has answered it, and ended. Its row always says what the provider may have, so that a batch that was
-// interrupted anywhere continues and is never submitted again while the provider has it.
+// Manages the lifecycle of a batch. The batch is created with the requests that are reserved for it, submitted, read
+// after the provider has answered it, and ended. Its row always records what the provider may have. So a batch that is
+// interrupted at any point continues, and is never submitted again while the provider has it.
 
 import Type from 'typebox'
 import type { RemoteBatch } from '../../../model-providers/batches/dialect.ts'
@@ -23,16 +23,16 @@ import { conversationOf, requestIdOf } from './request-id.ts'
 import { storeAnswers } from './store-answers.ts'
 
 const pollSeconds = 60
-/** The error of OpenAI and Azure if the batches in progress have too many tokens together. */
+/** The error that OpenAI and Azure return if the batches in progress have too many tokens together. */
 const tooManyTokens = 'token_limit_exceeded'
 const fullPauseSeconds = 10 * 60
-/** How long to wait after an error of the provider. */
+/** The wait after a provider's error. */
 const errorPauseSeconds = 60
-/** A batch that is not found this long after it was sent was not created. Before, it may appear. */
+/** If a batch can't be found this long after it was sent, it was not created. Before that, it may still appear. */
 const settledMs = 5 * 60_000
-/** Providers answer within a day, or let the batch expire. After this time, nothing is expected of them. */
+/** Providers answer within a day, or let the batch expire. After this time, no answer is expected. */
 const longestMs = 48 * 3_600_000
-/** How many results are checked and stored together. */
+/** The number of results that are checked and stored together. */
 const answersAtOnce = 20
 
 type NewBatch = {
@@ -64,26 +64,26 @@ type Task = {
   org: OrgId
   attempt: Attempt
   batch: Batch
-  /** Undefined if it was deleted. */
+  /** Undefined if the monitor was deleted. */
   monitor: StoredMonitor | undefined
   judging: BatchJudge
   /** Whether the run still wants the results. */
   isWanted: boolean
 }
 
-/** Seconds until the next step, or why the batch ended. */
+/** The number of seconds until the next step, or the reason why the batch ended. */
 type Next = { afterSeconds: number } | { failure: string | null }
 
 const now: Next = { afterSeconds: 0 }
 
-/** Changes a batch unless it has moved on. */
+/** Changes a batch, unless another step has already changed it. */
 const change = ({ org, attempt, batch }: Task, to: Parameters<typeof updateBatch>[3]) =>
   attempt.transaction(async (trx) => {
     const present = await lockBatch(trx, org, batch.id)
     if (present?.status === batch.status) await updateBatch(trx, org, batch.id, to)
   })
 
-/** Notes that the provider has the batch. Without a marker, a batch of a search may be another one. */
+/** Records that the provider has the batch. Without a marker, a batch found by a search may be a different one. */
 const noteSubmitted = ({ org, attempt, batch }: Task, { id: remoteId, expiresAt }: RemoteBatch, isCertain: boolean) =>
   attempt.transaction(async (trx) => {
     const present = await lockBatch(trx, org, batch.id)
@@ -101,7 +101,7 @@ const requestsOf = async ({ deps, org, batch, judging }: Task) => {
   })
 }
 
-/** Sends the batch. Before that, its row says that the provider may have it. */
+/** Sends the batch. Before that, records in its row that the provider may have it. */
 const submit = async (task: Task): Promise<Next> => {
   const { deps, org, attempt, batch, judging, isWanted } = task
   if (!isWanted) return { failure: null }
@@ -125,7 +125,7 @@ const submit = async (task: Task): Promise<Next> => {
     const remote = await client.create(model, requests, { marker: batch.id, file }, signal)
     await noteSubmitted(task, remote, true)
   } catch (error) {
-    // The provider says that it created nothing, so the batch can be sent later.
+    // The provider reports that it created nothing, so the batch can be sent later.
     if (error instanceof EndpointError && error.kind === 'busy') {
       await change({ ...task, batch: { ...batch, status: 'submitting' } }, { status: 'new' })
     }
@@ -134,7 +134,7 @@ const submit = async (task: Task): Promise<Next> => {
   return { afterSeconds: pollSeconds }
 }
 
-/** Looks for a batch at the provider whose submission was interrupted. */
+/** Searches the provider for a batch whose submission was interrupted. */
 const findSubmitted = async (task: Task): Promise<Next> => {
   const { deps, org, attempt, batch, judging, isWanted } = task
   const since = batch.submittingAt ?? batch.createdAt
@@ -151,7 +151,7 @@ const findSubmitted = async (task: Task): Promise<Next> => {
   return now
 }
 
-/** Stores the results that were not stored yet. Returns false if they belong to another batch. */
+/** Stores the results that are not stored yet. Returns false if they belong to another batch. */
 const readResults = async (
   { deps, org, attempt, batch, judging }: Task,
   monitor: StoredMonitor,
@@ -169,7 +169,7 @@ const readResults = async (
   }
   for await (const answer of judging.batches.client.results(remote, attempt.signal)) {
     if (conversationOf(batch.id, answer.id) === undefined) return false
-    // Each conversation counts once, whatever the provider returns.
+    // Each conversation counts only once, regardless of what the provider returns.
     if (seen.has(answer.id)) continue
     seen.add(answer.id)
     if (seen.size <= batch.readResults) continue
@@ -180,7 +180,7 @@ const readResults = async (
   return true
 }
 
-/** Asks the provider about the batch, and stores its results when it has ended. */
+/** Requests the status of the batch from the provider, and stores the results after the batch has ended. */
 const follow = async (task: Task): Promise<Next> => {
   const { deps, org, attempt, batch, monitor, judging, isWanted } = task
   const { client } = judging.batches
@@ -240,10 +240,10 @@ const end = async (
   await publishChanges(trx, org, { resource: 'evaluation-runs', kind: 'updated', ids: [batch.runId] })
 }
 
-/** Without its monitor, a batch is only cancelled. */
+/** If its monitor was deleted, a batch is only cancelled. */
 const noDefinition: JudgeDefinition = { criteria: '', output: { type: 'boolean' } }
 
-/** Finds what the batch needs, or returns why it can't continue. */
+/** Returns everything that the batch needs, or the reason why it can't continue. */
 const openTask = async (deps: EvaluationDeps, org: OrgId, attempt: Attempt, batch: Batch): Promise<Task | Next> => {
   const run = await findRun(deps.db, org, batch.runId)
   const pinned = run ? [{ id: run.monitorId, number: run.monitorVersion }] : []
@@ -257,7 +257,7 @@ const openTask = async (deps: EvaluationDeps, org: OrgId, attempt: Attempt, batc
   return { deps, org, attempt, batch, monitor, judging, isWanted }
 }
 
-/** Takes the next step. If the provider rejects a batch that it does not have yet, the batch ends. */
+/** Takes the next step. If the provider rejects a batch that was not created yet, the batch ends. */
 const takeStep = async (step: (task: Task) => Promise<Next>, task: Task): Promise<Next> => {
   try {
     return await step(task)
@@ -269,14 +269,14 @@ const takeStep = async (step: (task: Task) => Promise<Next>, task: Task): Promis
   }
 }
 
-/** Returns why the provider did not take the batch, or undefined if it may take it later. */
+/** Returns the reason why the provider rejected the batch, or undefined if it may accept the batch later. */
 const refusalOf = ({ kind, status, message }: EndpointError): string | undefined => {
   if (kind !== 'refused' && kind !== 'locked') return undefined
   const hasNone = status === 404 || status === 405
   return `The model provider ${hasNone ? 'does not offer batches' : 'rejected the batch'}: ${message}.`
 }
 
-/** A batch that was just created may not be there yet. */
+/** A batch that was just created may not be visible yet. */
 const lossOf = ({ status }: EndpointError, { deps, batch }: Task): string | undefined => {
   const submittedAt = (batch.submittingAt ?? batch.createdAt).getTime()
   const isSettled = deps.clock.now().getTime() >= submittedAt + settledMs
@@ -284,13 +284,12 @@ const lossOf = ({ status }: EndpointError, { deps, batch }: Task): string | unde
 }
 
 /**
- * Submits a batch, waits for its results, and stores them. Each step is a job of its own, because a batch takes up to a
- * day.
+ * Submits a batch, waits for its results, and stores them. Each step is its own job, because a batch takes up to a day.
  */
 export const evaluateBatch = defineJob({
   name: 'evaluation.batch',
   payload: Type.Object({ organizationId: OrganizationId, batchId: Type.String() }),
-  // The requests of a batch are in memory while it is sent.
+  // The requests in a batch are in memory while the batch is sent.
   concurrency: 2,
   retryLimit: 20,
   timeoutSeconds: 60 * 60,

@@ -17,22 +17,22 @@ import { createBatch } from './lifecycle.ts'
 import { findFailure, listOpenBatches } from './queries.ts'
 import { readConversations } from './read-conversations.ts'
 
-/** The most requests of a batch. */
+/** The maximum number of requests in a batch. */
 const mostRequests = 1_000
-/** The most characters of transcripts in a batch, which are in memory at once. */
+/** The maximum number of characters in the transcripts of a batch, which are in memory at once. */
 const mostCharacters = 8 * 1024 * 1024
-/** The most batches of a run that are in progress at a time. */
+/** The maximum number of batches that a run can have in progress at once. */
 const mostOpen = 20
 const waitSeconds = 30
 
 type Request = { id: string; cost: number }
 
-/** A part of a run: the conversations in order, and those of them that need a request. */
+/** A section of a run: its conversations in order, and those that need a request. */
 type PlannedPage = { page: RunPosition[]; requests: Request[]; readAt: Date }
 
 const wait: Stop = { kind: 'later', afterSeconds: waitSeconds }
 
-/** Returns the first conversations of a page, as many as may be in memory at once, but at least one. */
+/** Returns the first conversations on a page: as many as may be in memory at once, but at least one. */
 const boundPage = async (db: Db, org: OrgId, page: RunPosition[]): Promise<RunPosition[]> => {
   const subjects = await listSubjects(
     db,
@@ -47,7 +47,7 @@ const boundPage = async (db: Db, org: OrgId, page: RunPosition[]): Promise<RunPo
   })
 }
 
-/** Reads the next part of a run, and what each of its requests costs at most. */
+/** Reads the next section of a run, and the maximum cost of each request. */
 const readPart = async (
   deps: EvaluationDeps,
   org: OrgId,
@@ -70,7 +70,7 @@ const readPart = async (
   return { page, requests, readAt }
 }
 
-/** Returns the first requests, as many as the budget allows. */
+/** Returns as many of the first requests as the budget allows. */
 const withinBudget = (requests: Request[], budgetLeft: number | null): Request[] => {
   let cost = 0
   return requests.filter((one) => {
@@ -79,7 +79,7 @@ const withinBudget = (requests: Request[], budgetLeft: number | null): Request[]
   })
 }
 
-/** Returns the last conversation of a part before the first request that does not fit. */
+/** Returns the last conversation in a section before the first request that doesn't fit. */
 const lastOf = ({ page, requests }: PlannedPage, fitting: Request[]): RunPosition | undefined => {
   const next = requests[fitting.length]
   return next ? page[page.findIndex(({ id }) => id === next.id) - 1] : page.at(-1)
@@ -87,7 +87,7 @@ const lastOf = ({ page, requests }: PlannedPage, fitting: Request[]): RunPositio
 
 type Sending = { run: Run; model: string; part: PlannedPage; isFirst: boolean }
 
-/** Reserves the cost of the next batch and creates it. Returns a stop if the budget allows no request. */
+/** Reserves the cost of the next batch and creates the batch. Returns a stop if the budget allows no request. */
 const reserve = async (
   deps: EvaluationDeps,
   trx: Db,
@@ -97,7 +97,7 @@ const reserve = async (
   const present = await lockRun(trx, org, run.id)
   if (present?.status !== 'running' || present.resumes !== run.resumes) return undefined
   const month = monthOf(deps.clock.now())
-  // This locks the month, so that no other run reserves the same money.
+  // This locks the month, so that no other run can reserve the same money.
   await addReservation(trx, org, month, 0)
   const { budgetLeft } = await getSpending(trx, org, month)
   const fitting = withinBudget(part.requests, budgetLeft)
@@ -140,8 +140,8 @@ const movePhase = async (org: OrgId, { run, attempt }: Omit<Planning, 'monitor'>
 }
 
 /**
- * Takes the next step of a run that sends batches. Returns a stop if it has to wait or fails. When all batches have
- * ended, the run is in its last phase.
+ * Takes the next step of a run that sends batches. Returns a stop if the run has to wait or fails. After all batches
+ * have ended, the run is in its last phase.
  */
 export const planBatches = async (deps: EvaluationDeps, org: OrgId, planning: Planning): Promise<Stop | undefined> => {
   const { run } = planning
@@ -149,7 +149,7 @@ export const planBatches = async (deps: EvaluationDeps, org: OrgId, planning: Pl
   if (failure !== undefined) return { kind: 'over', failure }
   const open = await listOpenBatches(deps.db, org, run.id)
   if (run.batchPhase === 'waiting') return open.length > 0 ? wait : movePhase(org, planning, 'ended')
-  // Batches from before the run was resumed may still answer the same conversations.
+  // Batches that were sent before the run was resumed may still answer the same conversations.
   if (open.length >= mostOpen || open.some(({ resumes }) => resumes !== run.resumes)) return wait
   return sendNext(deps, org, planning, open.length)
 }

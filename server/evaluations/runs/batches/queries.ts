@@ -88,7 +88,7 @@ type BatchChange = {
   endedAt?: Date
 }
 
-/** Updates a batch that the caller has locked. What is undefined stays as it is. */
+/** Updates a batch that the caller has locked. Undefined values are left unchanged. */
 export const updateBatch = (trx: Db, org: OrgId, id: string, change: BatchChange) =>
   trx
     .updateTable('evaluation_batches')
@@ -114,9 +114,7 @@ export const updateBatch = (trx: Db, org: OrgId, id: string, change: BatchChange
     .where('id', '=', id)
     .execute()
 
-/**
- * Takes a batch of the provider away from others that mistook it for theirs. They search again.
- */
+/** Removes the provider's batch ID from other batches that mistook it for their own. They search again. */
 export const disownRemote = (trx: Db, org: OrgId, { id, remoteId }: { id: string; remoteId: string }) =>
   trx
     .updateTable('evaluation_batches')
@@ -127,7 +125,7 @@ export const disownRemote = (trx: Db, org: OrgId, { id, remoteId }: { id: string
     .where('id', '<>', id)
     .execute()
 
-/** Returns the provider's IDs of all other batches. */
+/** Returns the provider's IDs for all other batches. */
 export const listRemoteIds = async (db: Db, org: OrgId, exceptId: string): Promise<string[]> => {
   const rows = await db
     .selectFrom('evaluation_batches')
@@ -139,7 +137,7 @@ export const listRemoteIds = async (db: Db, org: OrgId, exceptId: string): Promi
   return rows.flatMap(({ remoteId }) => remoteId ?? [])
 }
 
-/** Lists the batches of a run that have not ended. */
+/** Lists a run's batches that have not ended. */
 export const listOpenBatches = (db: Db, org: OrgId, runId: string) =>
   db
     .selectFrom('evaluation_batches')
@@ -149,7 +147,7 @@ export const listOpenBatches = (db: Db, org: OrgId, runId: string) =>
     .where('status', '<>', 'ended')
     .execute()
 
-/** Returns why a batch was not answered, if one was not since the run was last resumed. */
+/** Returns the reason why a batch was not answered, if there is one since the run was last resumed. */
 export const findFailure = async (
   db: Db,
   org: OrgId,
@@ -169,7 +167,7 @@ export const findFailure = async (
 
 export type BatchProgress = Awaited<ReturnType<typeof listProgress>>[number]
 
-/** Sums up the batches of each of these runs. */
+/** Sums up the batches for each of these runs. */
 export const listProgress = (db: Db, org: OrgId, runIds: string[]) =>
   db
     .selectFrom('evaluation_batches')

@@ -1,6 +1,6 @@
-// Names a request of a batch after the batch and the conversation, so that its result says where it belongs.
+// Names a request in a batch after the batch and the conversation, so that its result can be assigned to them.
 
-/** The ID of a batch in 22 characters. A name has at most 64 at some providers. */
+/** The ID of a batch in 22 characters. Some providers limit names to 64 characters. */
 const shortenId = (id: string): string => Buffer.from(id.replaceAll('-', ''), 'hex').toString('base64url')
 
 const name = /^([\w-]{22})_([\da-f]{8})([\da-f]{4})([\da-f]{4})([\da-f]{4})([\da-f]{12})$/

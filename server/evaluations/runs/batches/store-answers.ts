@@ -1,4 +1,4 @@
-// Stores some results of a batch together with their cost, so that each is stored and paid for once.
+// Stores some results of a batch together with their cost, so that each result is stored and paid for only once.
 import type { BatchAnswer } from '../../../model-providers/batches/open-batches.ts'
 import { storeResults } from '../../../monitor-results/store-results.ts'
 import type { BatchJudge } from '../../../monitors/judges/batch.ts'
@@ -46,7 +46,7 @@ const readAnswers = async (
   )
   const turnsById = new Map((await readConversations(deps, org, [...replies.keys()])).map((one) => [one.id, one.turns]))
   for (const [conversationId, reply] of replies) {
-    // An erased conversation has no turns, but its answer was paid for.
+    // An erased conversation has no turns, but its answer still had to be paid for.
     const { tokens, cost, result } = judging.read(turnsById.get(conversationId) ?? [], reply)
     spent.judgements += tokens === null ? 0 : 1
     spent.input += tokens?.input ?? 0
@@ -59,7 +59,7 @@ const readAnswers = async (
   return { rows, spent }
 }
 
-/** Stores the answers, unless that was done before. */
+/** Stores the answers, unless they are stored already. */
 export const storeAnswers = async (deps: EvaluationDeps, org: OrgId, storing: Storing): Promise<void> => {
   const { batch, judging, attempt, from, answers } = storing
   const { rows, spent } = await readAnswers(deps, org, storing)
