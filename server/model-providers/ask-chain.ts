@@ -3,19 +3,19 @@ import type { ModelPrompt } from './requests/dialect.ts'
 import { EndpointError, isNotSentYet } from './requests/endpoint-error.ts'
 import type { RequestTerms } from './requests/gate.ts'
 
-/** The maximum total wait for a model that has a fallback, including retries. */
+/** The maximum total wait for a model with a fallback, including retries. */
 const patienceBeforeFallbackMs = 30_000
 
 /**
- * Returns whether another provider may answer after this failure. A request that was rejected for its content is not
- * repeated elsewhere, and neither is one that waits for limits that people set or for a change of the provider.
+ * Returns whether another provider may answer after this failure. Requests that were rejected for their content are not
+ * repeated elsewhere. Neither are requests that wait for limits set by people, or for a change to the provider.
  */
 const isOfProvider = ({ kind, status }: EndpointError): boolean =>
   kind === 'busy' || kind === 'down' || kind === 'locked' || kind === 'resting' || status === 404
 
 /**
- * Returns one error for several models that failed. It can be retried if one of them can, and is not final if one of
- * them was not asked yet.
+ * Returns one error for several models that failed. The error can be retried if one of the models can be retried, and
+ * is not final if one of them was not asked yet.
  */
 const joinFaults = (earlier: EndpointError[], last: EndpointError): EndpointError => {
   if (earlier.length === 0) return last
@@ -32,13 +32,13 @@ const joinFaults = (earlier: EndpointError[], last: EndpointError): EndpointErro
 export type ChainAnswer = ModelAnswer & { link: ModelLink }
 
 /**
- * Asks the models of a chain, the first one first. Once a model has failed, all later prompts go to the next one, so that
- * the windows of a transcript don't each wait for it.
+ * Asks the models of a chain in order. After a model has failed, all later prompts go to the next one, so that the
+ * windows of a transcript don't each wait for the failing model.
  */
 export const openChain = ({ links }: ModelChain, now: () => number) => {
   let at = 0
 
-  /** Asks a model that has a fallback. Returns the error if the fallback should be asked. */
+  /** Asks a model that has a fallback. Returns the error if the fallback should be asked instead. */
   const tryLink = async (link: ModelLink, prompt: ModelPrompt, terms: RequestTerms) => {
     try {
       return await link.ask(prompt, { ...terms, fallbackAt: now() + patienceBeforeFallbackMs })

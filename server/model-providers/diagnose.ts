@@ -3,7 +3,7 @@ import type { TestProblem } from './schema.ts'
 
 export type Diagnosis = { problem: TestProblem; message: string }
 
-/** The error codes of providers for a model or deployment that does not exist. */
+/** The error codes that providers return for a model or deployment that does not exist. */
 const unknownModel = new Set([
   'model_not_found',
   'not_found_error',
@@ -13,7 +13,7 @@ const unknownModel = new Set([
   'ResourceNotFoundException',
 ])
 
-/** The error codes of AWS for invalid keys, which have the status 403. */
+/** The error codes that AWS returns for invalid keys, with the status 403. */
 const wrongKey = new Set([
   'API_KEY_INVALID',
   'UnrecognizedClientException',

@@ -16,7 +16,7 @@ export const instanceFault = (judge: Config['judge'], ownModel: string | undefin
 
 const defaultUrls: Partial<Record<Config['judge']['provider'], string>> = { anthropic: 'https://api.anthropic.com' }
 
-/** Returns the settings of the operator's endpoint in the form of a provider's. */
+/** Returns the settings of the operator's endpoint in the format of a provider's settings. */
 export const instanceSettings = ({ provider, baseUrl = defaultUrls[provider] ?? '', apiKey }: Config['judge']) => ({
   baseUrl,
   ...(apiKey !== undefined && { apiKey }),

@@ -11,7 +11,7 @@ export const instanceLimits = ({ limits }: Config['judge']): ProviderLimits => (
   timeoutMs: limits.timeoutMs,
 })
 
-/** Returns the limits of a provider. Limits that it does not set default to those of the operator's endpoint. */
+/** Returns the limits of a provider. Limits that it doesn't set default to the limits of the operator's endpoint. */
 export const limitsOf = (stored: StoredLimits, config: Config['judge']): ProviderLimits => {
   const own = instanceLimits(config)
   return {

@@ -17,11 +17,11 @@ type ModelList = { models: ListedModel[]; message: string | null }
 
 const listTimeoutMs = 10_000
 const keptForMs = 300_000
-/** The time for which a failure is cached, so that not every call waits for an unresponsive provider. */
+/** The time for which a failure is cached, so that not every request waits for an unresponsive provider. */
 const failureKeptForMs = 30_000
 /** The maximum number of models to list for a provider, in the provider's order. */
 export const mostModels = 1_000
-/** The maximum number of cached models of all providers together. */
+/** The maximum number of cached models for all providers together. */
 const mostKept = 50_000
 const longestName = 200
 
@@ -39,12 +39,12 @@ const arrange = (models: OfferedModel[]): OfferedModel[] => {
   return [...byId.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
-/** The version is the time of the provider's last change. */
+/** The version is the time of the provider's last update. */
 type CachedModels = { version: number; from: number; until: number; size: number; list: Promise<ModelList> }
 
 /**
- * Lists what providers offer, with prices. Keeps each list for a few minutes, or until the provider changes. Callers at
- * the same time share a request, so none of them can abort it.
+ * Lists the models that providers offer, with prices. Caches each list for a few minutes, or until the provider
+ * changes. Concurrent callers share a request, so none of them can abort it.
  */
 export const openModelLists = (deps: ListDeps) => {
   const kept = new Map<string, CachedModels>()
@@ -69,7 +69,7 @@ export const openModelLists = (deps: ListDeps) => {
 
   const isCurrent = ({ from, until }: CachedModels, now: number): boolean => now < until && now >= from
 
-  /** Drops expired lists, and the oldest ones until the rest fits. */
+  /** Drops expired lists, and then the oldest ones until the others fit. */
   const prune = (now: number) => {
     for (const [key, one] of kept) if (!isCurrent(one, now)) kept.delete(key)
     let total = kept.values().reduce((sum, { size }) => sum + size, 0)

@@ -1,13 +1,13 @@
-/** A name that contains its provider: `providerId/model`. */
+/** A model name that contains its provider: `providerId/model`. */
 const ofProvider = /^([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})\/(.*)$/i
 
 /** A name with `instance` in place of a provider's ID, for the operator's endpoint. */
 const ofInstance = /^instance\/(.*)$/
 
 type ModelName = {
-  /** The provider's ID, or `instance`. Undefined if the name contains none. */
+  /** The provider's ID, or `instance`. Undefined if the name contains no provider. */
   providerId: string | undefined
-  /** Undefined for the provider's default model. */
+  /** Undefined if the provider's default model is used. */
   model: string | undefined
 }
 

@@ -1,4 +1,4 @@
-// Finds the models that answer for a monitor: those of the organization's providers, or of the operator's endpoint.
+// Finds the models that answer for a monitor: models of the organization's providers, or the operator's endpoint.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
@@ -28,7 +28,7 @@ import { openSettings } from './settings.ts'
 export type ModelAnswer = {
   /** Undefined if the response is not from a model. */
   reply: ModelReply | undefined
-  /** How long the model took to respond. */
+  /** The response time of the model. */
   responseMs: number
 }
 
@@ -42,9 +42,9 @@ export type ModelLink = {
   ask: (prompt: ModelPrompt, terms: RequestTerms) => Promise<ModelAnswer>
   /** Undefined if the provider offers no batches. */
   batches?: ModelBatches | undefined
-  /** Whether the provider's models can take sound. */
+  /** Whether the provider's models accept sound. */
   takesSound: boolean
-  /** Undefined if this kind of provider transcribes no recordings. */
+  /** Undefined if this kind of provider can't transcribe recordings. */
   transcription?: ModelTranscription | undefined
 }
 
@@ -52,7 +52,7 @@ export type ModelLink = {
 export type ModelTranscription = {
   /** The provider and the model, `providerId/model`. */
   name: string
-  /** Whether the model says when each part of its text is spoken. */
+  /** Whether the model returns the times at which its text is spoken. */
   isTimed: boolean
   /** Returns the cost in US dollars, or null if the price is unknown. */
   costOf: (audioSeconds: number) => number | null
@@ -66,18 +66,18 @@ export type ModelBatches = {
   name: string
   model: string
   client: BatchClient
-  /** The part of the price by which a batch is cheaper. */
+  /** The fraction of the price that a batch saves. */
   discount: number
 }
 
 export type ModelChain = {
-  /** Monitors with the same key can share a request. */
+  /** Monitors with equal keys can share a request. */
   key: string
   /** The model that answers, and those that answer if it fails. */
   links: [ModelLink, ...ModelLink[]]
 }
 
-/** The reason why no model can answer. `isUnknown` means that the provider in the model's name does not exist. */
+/** The reason why no model can answer. `isUnknown` means that the provider in the model's name doesn't exist. */
 export type NoModel = { fault: string; isUnknown?: true }
 
 export type Models = {
@@ -91,29 +91,31 @@ type TenantDeps = { db: Db; secrets: Secrets; outbound: Pick<Outbound, 'request'
 type ModelsOptions = Partial<Timing> & {
   config: Config['judge']
   requests?: Pick<RequestLog, 'note'> | undefined
-  /** The dependencies for the providers of organizations. Without them, there is only the operator's endpoint. */
+  /** The dependencies for the providers of organizations. Without them, only the operator's endpoint is available. */
   tenants?: TenantDeps
 }
 
-/** A provider's queue and circuit breaker in this process. With other settings or limits, it gets new ones. */
+/**
+ * A provider's queue and circuit breaker in this process. If the settings or limits change, the provider gets new ones.
+ */
 type Opened = { version: string; gate: Gate; endpoint: Endpoint; batches: BatchClient | undefined }
 
-/** The maximum number of providers that a process keeps open. */
+/** The maximum number of open providers in a process. */
 const mostOpened = 1_000
 
-/** The assumed number of tokens in an answer when a request is admitted. Its reasoning and quotes are usually short. */
+/** The number of answer tokens that is assumed when a request is admitted. Reasoning and quotes are usually short. */
 const usualAnswerTokens = 200
 
-/** Models with a limit of tokens count about this many for a second of audio. */
+/** Models with a token limit count about this many tokens for a second of audio. */
 const audioTokensPerSecond = 10
 
 type Asking = {
-  /** The model's name in the counts of requests. */
+  /** The model's name in the request counts. */
   counted: string
   onAnswered?: (fault: string | null) => void
 }
 
-/** Returns whether models of a kind of provider can take sound. */
+/** Returns whether a kind of provider has models that accept sound. */
 const takesSound = (kind: SealedProvider['kind']): boolean => kind === 'openai-compatible' || kind === 'google'
 
 /** Returns whether a kind of provider transcribes recordings. */
@@ -146,7 +148,7 @@ export const openModels = (options: ModelsOptions): Models => {
       onAnswered?.(null)
       return { reply, responseMs: Math.round(performance.now() - sentAt) }
     } catch (error) {
-      // An aborted request says nothing about the endpoint.
+      // An aborted request says nothing about the state of the endpoint.
       if (!(error instanceof EndpointError)) throw error
       note(error.message)
       if (error.kind === 'down' || error.kind === 'locked') onAnswered?.(error.messageWithHost)
@@ -219,7 +221,7 @@ export const openModels = (options: ModelsOptions): Models => {
       onAnswered: (fault) => health?.note(org, provider, fault),
     }
 
-    /** Sends a request once the limits of the provider allow it. */
+    /** Sends a request when the provider's limits allow it. */
     const sendWithinLimits = async <T>(
       tokens: number,
       terms: RequestTerms,
@@ -236,7 +238,7 @@ export const openModels = (options: ModelsOptions): Models => {
         used = counted ? counted.input + counted.output : tokens
         return answer
       } finally {
-        // The answer matters more than its count, and the place becomes free after a while in any case.
+        // The answer matters more than its count, and the slot is freed after a while in any case.
         await end(used).catch((err: unknown) => deps.log.warn({ err }, 'could not end a request to a model provider'))
       }
     }
@@ -302,7 +304,7 @@ export const openModels = (options: ModelsOptions): Models => {
 
   const find: Models['find'] = async (owner, name) => {
     const { providerId, model } = readModelName(name)
-    // Tests and benchmarks judge without an organization, so there are no providers.
+    // Tests and benchmarks use judges without an organization, so there are no providers.
     if (providerId === 'instance' || !tenants || owner === '') return instanceChain(model)
     const org = orgIdOf(owner)
     const all = await listSealedProviders(tenants.db, org)
@@ -311,7 +313,7 @@ export const openModels = (options: ModelsOptions): Models => {
       if (provider) return chainOf(tenants, org, { provider, model, all })
       return { fault: 'The monitor names a model provider that does not exist.', isUnknown: true }
     }
-    // A model without a provider is the operator's, as before there were other providers.
+    // A model without a provider belongs to the operator, as it did before other providers existed.
     if (model !== undefined && instanceFault(config, model) === undefined) return instanceChain(model)
     const provider = all.find(({ isDefault }) => isDefault)
     return provider ? chainOf(tenants, org, { provider, model, all }) : instanceChain(model)

@@ -1,20 +1,20 @@
 import type { Price, SealedProvider } from './queries.ts'
 import type { ModelTokens } from './requests/dialect.ts'
 
-/** The bundled table of prices, and the publication date of this version. */
+/** The bundled price table, and the publication date of this version. */
 export const priceTable = { source: '@pydantic/genai-prices 0.1.8', date: '2026-09-23' }
 
 type Table = typeof import('@pydantic/genai-prices')
 
 let loading: Promise<Table> | undefined
 
-/** Loads the table, which takes 20 MB of memory, once a provider needs it. */
+/** Loads the table when a provider first needs it, because it takes 20 MB of memory. */
 const loadTable = (): Promise<Table> => {
   loading ??= import('@pydantic/genai-prices')
   return loading
 }
 
-/** The name of each kind of provider in the table. The prices of local models are unknown. */
+/** The name of each kind of provider in the table. Prices of local models are unknown. */
 const idInTable: Partial<Record<SealedProvider['kind'], string>> = {
   anthropic: 'anthropic',
   google: 'google',
@@ -37,7 +37,7 @@ export const costOf = (price: Price | undefined, tokens: ModelTokens | null): nu
   if (!price || !tokens) return null
   const { input, output, cachedInput = input, cacheWrite = input } = price
   const { audioInput: sound = 0 } = tokens
-  // Sound that came from a cache is cheaper, but providers don't say how much of it did.
+  // Cached sound is cheaper, but providers don't report how much of the sound was cached.
   const full = Math.max(0, tokens.input - tokens.cachedInput - tokens.cacheWrite - sound)
   const { audioInput = input } = price
   const paid =
@@ -51,20 +51,22 @@ export const costOf = (price: Price | undefined, tokens: ModelTokens | null): nu
 
 export type ModelPrice = Price & { source: 'provider' | 'table' }
 
-/** OpenAI, Anthropic, and Azure answer batches for half the price. */
+/** OpenAI, Anthropic, and Azure answer batches at half the price. */
 const usualBatchDiscount = 0.5
 
 type Priced = {
-  /** The price of a small request. */
+  /** The price for a small request. */
   price: ModelPrice | undefined
-  /** The part of the price by which a batch is cheaper. */
+  /** The fraction of the price that a batch saves. */
   batchDiscount: number
   costOf: (tokens: ModelTokens | null) => number | null
-  /** The price in US dollars for a minute of audio that is transcribed. */
+  /** The price in US dollars for transcribing a minute of audio. */
   audioMinute?: number | undefined
 }
 
-/** Models with a price by token use about this many for a minute of audio, and this many for its transcript. */
+/**
+ * Models that are priced by token use about this many tokens for a minute of audio, and this many for its transcript.
+ */
 const [audioTokensPerMinute, textTokensPerMinute] = [600, 240]
 
 const ofOwn = (price: Price): Priced => ({
@@ -90,7 +92,7 @@ const usageOf = (tokens: ModelTokens) => ({
 
 type TablePrice = NonNullable<ReturnType<Table['calcPrice']>>['model_price']
 
-/** Returns the price of a minute of audio: by hour, or about what its tokens cost. */
+/** Returns the price for a minute of audio: a price by the hour, or the approximate cost of the tokens. */
 const minutePriceOf = ({ input_audio_hours, input_audio_mtok, output_mtok }: TablePrice): number | undefined => {
   const [hour, audio, output] = [base(input_audio_hours), base(input_audio_mtok), base(output_mtok)]
   if (hour !== undefined) return hour / 60
@@ -126,13 +128,16 @@ const findOwn = ({ prices }: PricedProvider, model: string): Priced | undefined 
   return own && ofOwn(own)
 }
 
-/** Returns a function that finds the prices of a provider's models: its own, or those of the bundled table. */
+/**
+ * Returns a function that finds the prices of a provider's models: the provider's own prices, or those in the bundled
+ * table.
+ */
 export const openPrices = async (provider: PricedProvider): Promise<(model: string) => Priced> => {
   const place = placeInTable(provider)
   const table = place && (await loadTable())
   return (model) => findOwn(provider, model) ?? (place && table ? ofTable(table, place, model) : unknown)
 }
 
-/** Finds the price of one model of a provider. */
+/** Finds the price of one model from a provider. */
 export const findPrice = async (provider: PricedProvider, model: string): Promise<Priced> =>
   findOwn(provider, model) ?? (await openPrices(provider))(model)

@@ -9,7 +9,7 @@ type Kind = 'openai-compatible' | 'anthropic' | 'google' | 'azure-openai' | 'bed
 type Status = 'active' | 'disabled'
 type Settings = Record<string, unknown>
 
-/** Missing limits default to those of the operator, if there are any. */
+/** Missing limits default to the operator's limits, if there are any. */
 export type StoredLimits = {
   concurrency?: number
   requestsPerMinute?: number
@@ -18,17 +18,17 @@ export type StoredLimits = {
   timeoutSeconds?: number
 }
 
-/** The prices in US dollars for a million tokens. */
+/** The prices in US dollars per million tokens. */
 export type Price = {
   input: number
   output: number
   cachedInput?: number
   cacheWrite?: number
-  /** The part of the price by which a batch is cheaper. */
+  /** The fraction of the price that a batch saves. */
   batchDiscount?: number
-  /** The price of input that is sound. Without it, sound costs the same as text. */
+  /** The price of sound input. Without it, sound costs the same as text. */
   audioInput?: number
-  /** The price in US dollars for a minute of audio that is transcribed. */
+  /** The price in US dollars for transcribing a minute of audio. */
   audioMinute?: number
 }
 
@@ -109,8 +109,8 @@ export const lockProvider = (trx: Db, org: OrgId, id: string) =>
     .executeTakeFirstOrThrow(notFound)
 
 /**
- * Locks all providers of the organization against changes, so that they keep at most one default, and fallbacks only
- * name existing ones. Returns their IDs.
+ * Locks all providers of the organization against changes, so that at most one of them is the default and fallbacks
+ * only refer to existing ones. Returns their IDs.
  */
 export const lockProviders = async (trx: Db, org: OrgId): Promise<string[]> => {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended('model providers of ' || ${org}::text, 0))`.execute(trx)
@@ -118,7 +118,7 @@ export const lockProviders = async (trx: Db, org: OrgId): Promise<string[]> => {
   return rows.map(({ id }) => id)
 }
 
-/** Takes the role of the default from the provider that has it. */
+/** Removes the default role from the provider that has it. */
 export const clearDefaultProvider = (trx: Db, org: OrgId) =>
   trx
     .updateTable('model_providers')
@@ -177,7 +177,7 @@ type ProviderChange = {
   status?: Status | undefined
 }
 
-/** Changes a provider. New settings may work again, so it no longer counts as failing. */
+/** Updates a provider. Its new settings may work, so it no longer counts as failing. */
 export const updateProvider = (trx: Db, org: OrgId, id: string, change: ProviderChange, now: Date) => {
   const { name, settings, isDefault, limits, prices, fallbackProviderIds, status } = change
   return trx
@@ -224,7 +224,7 @@ export const removeFallback = (trx: Db, org: OrgId, id: string, now: Date) =>
     .where(sql<boolean>`${id}::uuid = ANY(fallback_provider_ids)`)
     .execute()
 
-/** Records a failure, or that the provider works. The time of the first failure since the last answer is kept. */
+/** Records a failure, or that the provider works. Keeps the time of the first failure since the last answer. */
 export const updateProviderHealth = (db: Db, org: OrgId, id: string, fault: string | null, now: Date) =>
   db
     .updateTable('model_providers')

@@ -7,8 +7,8 @@ import { type SealedProvider, updateProviderHealth } from './queries.ts'
 type KnownHealth = Pick<SealedProvider, 'id' | 'failingSince' | 'lastFault'>
 
 /**
- * Records since when a provider fails, and why. Most requests don't change what was read with the provider, so they
- * write nothing.
+ * Records the time since which a provider has been failing, and the reason. Most requests don't change the state that
+ * was read with the provider, so they write nothing.
  */
 export const openProviderHealth = ({ db, clock, log }: { db: Db; clock: Clock; log: Log }) => {
   let recording: Promise<void> = Promise.resolve()

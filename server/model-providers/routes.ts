@@ -39,7 +39,7 @@ import { testProvider } from './try-provider.ts'
 
 const tags = ['Models']
 const mostProviders = 50
-/** The maximum number of models to list for all providers of an organization together. */
+/** The maximum number of models to list for all providers of an organization. */
 const mostChoices = 5_000
 
 const target = (id: string) => ({ type: 'modelProvider', id })
@@ -50,7 +50,7 @@ type GivenLimits = { [Name in keyof StoredLimits]?: number | null | undefined }
 const withoutNulls = (limits: GivenLimits): StoredLimits =>
   Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== null && value !== undefined))
 
-/** Throws if a fallback does not exist, or is the provider itself. */
+/** Throws if a fallback does not exist, or if it is the provider itself. */
 const checkFallbacks = (given: string[] | undefined, existing: string[], own?: string): string[] | undefined => {
   const ids = given?.map((id) => id.toLowerCase())
   const issues = (ids ?? []).flatMap((id, index) => {

@@ -14,12 +14,12 @@ export type ProviderKind = (typeof providerKinds)[number]
 /** The settings in the format of the API, with masked keys. Their properties depend on the kind. */
 export type ShownSettings = Record<string, unknown>
 
-/** The settings of any kind, with the keys in plain text. */
+/** The settings for any kind, with plaintext keys. */
 export type ProviderSettings = {
   baseUrl: string
-  /** The model of monitors that don't specify one. */
+  /** The model for monitors that don't specify one. */
   model?: string
-  /** How the model learns the form of its answer: by a schema, which is the default, or by the prompt. */
+  /** How the model learns the format of its answer: from a schema, which is the default, or from the prompt. */
   structuredOutput?: 'schema' | 'prompt'
   promptCaching?: boolean
   apiKey?: string
@@ -31,7 +31,7 @@ export type ProviderSettings = {
 
 const secretNames = ['apiKey', 'secretAccessKey'] as const
 
-/** The keys in plain text. */
+/** The keys in plaintext. */
 export type ProviderKeys = Partial<Record<(typeof secretNames)[number], string>>
 
 const BaseUrl = Type.String({ minLength: 1, maxLength: 2_048 })
@@ -84,7 +84,7 @@ const defaultUrlOf = (kind: ProviderKind, region: unknown): string =>
 const hiddenPart = '…'
 const shownCharacters = 4
 
-/** Shows enough of a key to recognize it, and too little to use it. */
+/** Masks a key: shows enough to recognize it, but too little to use it. */
 const maskKey = (key: string): string =>
   `${hiddenPart}${key.length > 4 * shownCharacters ? key.slice(-shownCharacters) : ''}`
 
@@ -100,7 +100,7 @@ const urlFault = (text: string, allowedPrivateAddresses: string[]): string | und
   return url.protocol === 'https:' ? undefined : `must start with https:// ${how}`
 }
 
-/** Returns which keys the kind lacks. Local models and proxies may need none. */
+/** Returns the required keys that are missing. Local models and proxies may need none. */
 const missingKey = (kind: ProviderKind, { accessKeyId }: ShownSettings, keys: ProviderKeys): Issue | undefined => {
   if (keys.apiKey !== undefined || kind === 'openai-compatible' || kind === 'ollama') return undefined
   if (kind !== 'bedrock') return { path: 'settings.apiKey', message: 'is required' }
@@ -112,7 +112,7 @@ const missingKey = (kind: ProviderKind, { accessKeyId }: ShownSettings, keys: Pr
 
 type Stored = { settings: ShownSettings; keys: ProviderKeys }
 
-/** Returns the address that receives the keys. Different paths of a host can have different owners. */
+/** Returns the URL that receives the keys. Different paths on a host can have different owners. */
 const addressOf = (kind: ProviderKind, { baseUrl, region }: ShownSettings): string | undefined => {
   const url = URL.parse(typeof baseUrl === 'string' ? baseUrl : defaultUrlOf(kind, region))
   return url ? `${url.origin}${url.pathname.replace(/\/+$/, '')}${url.search}` : undefined
@@ -120,7 +120,7 @@ const addressOf = (kind: ProviderKind, { baseUrl, region }: ShownSettings): stri
 
 export type CheckedSettings = { settings: ShownSettings; keys: ProviderKeys }
 
-/** Separates the keys that keep their stored value, because they are missing or masked. */
+/** Separates out the keys that keep their stored values because they are missing or masked. */
 const splitKeys = (given: ShownSettings, stored: Stored | undefined) => {
   const kept: ProviderKeys = {}
   const changed: ShownSettings = { ...given }
@@ -136,8 +136,8 @@ const splitKeys = (given: ShownSettings, stored: Stored | undefined) => {
 
 /**
  * Validates the settings of a provider. Null removes a setting. A missing or masked key keeps its stored value, so that
- * clients can send back what they have read, unless the address changes: a stored key is only sent where it was sent
- * before.
+ * clients can send back what they have read. The exception is a change of URL: a stored key is only sent to the URL
+ * that it was stored for.
  */
 export const checkSettings = (
   kind: ProviderKind,
@@ -176,10 +176,10 @@ export const sealKeys = (secrets: Secrets, org: string, id: string, keys: Provid
 type Sealed = { id: string; kind: ProviderKind; settings: ShownSettings; secret: string | null }
 
 export const openKeys = (secrets: Secrets, org: string, { id, secret }: Pick<Sealed, 'id' | 'secret'>): ProviderKeys =>
-  // Only sealKeys writes this.
+  // Only `sealKeys` writes this value.
   secret === null ? {} : (JSON.parse(secrets.open(secret, secretContext(org, id))) as ProviderKeys)
 
-/** Returns the settings with the keys in plain text, which requests need. */
+/** Returns the settings with the plaintext keys that requests need. */
 export const openSettings = (secrets: Secrets, org: string, provider: Sealed): ProviderSettings => {
   const { kind, settings } = provider
   const baseUrl = defaultUrlOf(kind, settings.region)

@@ -21,14 +21,14 @@ const shownLimits = ({
   timeoutSeconds: timeoutMs / 1_000,
 })
 
-/** Returns a price in the format of the API, and where it comes from. */
+/** Returns a price in the API's format, with its source. */
 export const shownPrice = (price: ModelPrice | undefined) => {
   if (!price) return null
   const { input, output, cachedInput = null, cacheWrite = null, source } = price
   return { input, output, cachedInput, cacheWrite, source }
 }
 
-/** Returns a provider in the format of the API. */
+/** Returns a provider in the API's format. */
 export const shownProvider = async (provider: Provider, { judge }: Pick<Config, 'judge'>) => {
   const { model } = provider.settings
   return {
@@ -40,7 +40,7 @@ export const shownProvider = async (provider: Provider, { judge }: Pick<Config, 
 
 const operatorPrices = ({ prices }: Config['judge']): Record<string, Price> => Object.fromEntries(prices)
 
-/** Returns what people may know of the operator's endpoint. Its address can be internal. */
+/** Returns the public properties of the operator's endpoint. Its URL can be internal. */
 export const shownInstance = ({ judge }: Pick<Config, 'judge'>, hasDefault: boolean) => {
   const isConfigured = instanceFault(judge, undefined) === undefined
   return {

@@ -60,7 +60,7 @@ const paidFor = async (provider: SealedProvider, model: string, { tokens }: Mode
 
 type TestDeps = Pick<Deps, 'secrets' | 'outbound' | 'clock'> & { config: Pick<Config, 'judge'> }
 
-/** Opens the provider's endpoint outside of its queue, because someone waits and nothing is repeated. */
+/** Opens the provider's endpoint outside its queue, because somebody is waiting and no request is repeated. */
 export const openForTest = (
   { secrets, outbound, clock, config }: TestDeps,
   org: OrgId,
@@ -76,7 +76,7 @@ export const openForTest = (
     clock,
   })
 
-/** Tests a provider. It can't be aborted, because the provider charges for the request in any case. */
+/** Tests a provider. The test can't be aborted, because the provider charges for the request in any case. */
 export const testProvider = async (
   deps: TestDeps,
   org: OrgId,

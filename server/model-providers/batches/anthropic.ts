@@ -17,7 +17,7 @@ const requestTo = ({ baseUrl, apiKey }: ProviderSettings, path: string) => ({
 
 const pathOf = (id: string): string => `/${encodeURIComponent(id)}`
 
-/** Anthropic stores no metadata with a batch, so a lost one is found by its time and its number of requests. */
+/** Anthropic stores no metadata with a batch, so a lost batch is identified by its time and its number of requests. */
 export const anthropicBatches: BatchDialect = {
   create: (settings, { lines }) => {
     const { url, headers } = requestTo(settings, '')

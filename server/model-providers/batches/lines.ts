@@ -1,4 +1,4 @@
-// Downloads results line by line, so that they are never in memory as a whole.
+// Downloads results line by line, so that they are never in memory all at once.
 import { StringDecoder } from 'node:string_decoder'
 import { OutboundError } from '../../platform/outbound/errors.ts'
 import type { Outbound } from '../../platform/outbound/outbound.ts'
@@ -7,7 +7,7 @@ import { EndpointError, kindOfStatus } from '../requests/endpoint-error.ts'
 
 /** The results of the largest batch need less than this. */
 const mostBytes = 512 * 1024 * 1024
-/** An answer usually has a few kilobytes, and a longer line than this is invalid. */
+/** An answer usually has a few kilobytes. A line that is longer than this is invalid. */
 const mostCharacters = 4 * 1024 * 1024
 const timeoutMs = 20 * 60_000
 const minimumRate = { bytesPerSecond: 16 * 1024, longestWaitMs: 60_000 }
@@ -17,7 +17,7 @@ const toEndpointError = (error: unknown): unknown =>
 
 const tooLong = () => new EndpointError('refused', 'the endpoint returned a line that is too long')
 
-/** Splits text at line breaks. Other separators of lines can be part of JSON. */
+/** Splits text at line breaks. Other line separators can be part of JSON. */
 async function* splitLines(body: AsyncIterable<Buffer>): AsyncGenerator<string> {
   const decoder = new StringDecoder('utf8')
   let rest = ''
@@ -30,7 +30,7 @@ async function* splitLines(body: AsyncIterable<Buffer>): AsyncGenerator<string> 
   yield rest + decoder.end()
 }
 
-/** Yields the lines of a response that are not empty. Fails with an EndpointError, or with the signal's reason. */
+/** Yields the non-empty lines of a response. Fails with an EndpointError, or with the signal's reason. */
 export async function* downloadLines(
   { stream }: Pick<Outbound, 'stream'>,
   { url, method, headers }: HttpRequest,

@@ -15,7 +15,7 @@ const dialects: BatchDialects = {
   anthropic: anthropicBatches,
 }
 
-/** A request of a batch. Its ID is part of its result. */
+/** A request in a batch. Its result contains its ID. */
 export type BatchRequest = { id: string; prompt: ModelPrompt }
 
 /** A result of a batch. Without a reply, the request failed, was cancelled, or expired. */
@@ -24,14 +24,14 @@ export type BatchAnswer = { id: string; reply: ModelReply | undefined }
 type Sent = {
   marker: string
   requests: number
-  /** A time before the batch was sent. */
+  /** A time shortly before the batch was sent. */
   since: Date
-  /** Returns whether a batch is another one. */
+  /** Returns whether a batch is known to be another one. */
   isOther: (id: string) => boolean
 }
 
 export type BatchClient = {
-  /** Uploads the requests. Returns the file, or null if the provider reads requests from no file. */
+  /** Uploads the requests. Returns the file, or null if the provider doesn't read requests from a file. */
   upload: (
     model: string,
     requests: readonly BatchRequest[],
@@ -51,15 +51,15 @@ export type BatchClient = {
   cancel: (id: string, signal: AbortSignal) => Promise<void>
   /** Yields the results of a batch that ended. Their order does not change. */
   results: (batch: RemoteBatch, signal: AbortSignal) => AsyncGenerator<BatchAnswer>
-  /** Deletes what the provider stores of the batch. If that fails, the provider deletes it after some weeks. */
+  /** Deletes the provider's data for the batch. If that fails, the provider deletes it after some weeks. */
   remove: (batch: RemoteBatch, signal: AbortSignal) => Promise<void>
 }
 
-/** How much the clocks of Earshot and of a provider may differ. */
+/** The maximum difference between the clocks of Earshot and a provider. */
 const clockSkewMs = 10 * 60_000
-/** How many pages of batches are searched. */
+/** The maximum number of pages of batches to search. */
 const mostPages = 20
-/** How long to wait for an uploaded file that can't be used yet. */
+/** The wait for an uploaded file that can't be used yet. */
 const fileWaitMs = 10_000
 
 type Options = {
@@ -153,7 +153,7 @@ export const openBatches = ({ kind, settings, endpoint, outbound }: Options): Ba
       const sent = batches.find(isSent)
       if (sent) return sent
       const last = batches.at(-1)
-      // The newest ones come first.
+      // The newest batches come first.
       if (has_more !== true || !last || last.createdAt.getTime() < earliest) return undefined
       after = last.id
     }

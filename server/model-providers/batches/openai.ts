@@ -1,5 +1,4 @@
-// The Batch API of OpenAI, of endpoints that are compatible with it, and of Azure:
-// https://platform.openai.com/docs/api-reference/batch
+// The Batch API of OpenAI, compatible endpoints, and Azure: https://platform.openai.com/docs/api-reference/batch
 // https://learn.microsoft.com/azure/foundry/reference/rest/batches-create-batch
 import { below, postJson } from '../requests/dialect.ts'
 import { endpointOf, headersOf } from '../requests/dialects/azure-openai.ts'
@@ -8,12 +7,12 @@ import type { ProviderSettings } from '../settings.ts'
 import { type BatchDialect, countIn, propertiesOf, type RemoteBatch, textIn, wordIn } from './dialect.ts'
 
 type Api = {
-  /** Returns the address of a path of the API, such as `/batches`. */
+  /** Returns the URL for a path of the API, such as `/batches`. */
   urlOf: (settings: ProviderSettings, path: string) => URL
   headersOf: (settings: ProviderSettings) => Record<string, string>
-  /** The path of a chat completion, as it stands in batches. */
+  /** The path of a chat completion, as written in batches. */
   endpoint: string
-  /** Whether a file is only usable some time after its upload. */
+  /** Whether a file only becomes usable some time after its upload. */
   checksFiles: boolean
 }
 
@@ -59,7 +58,7 @@ const read: BatchDialect['read'] = (body) => {
   }
 }
 
-/** JSON contains no line breaks, so no request can contain the boundary at the start of a line. */
+/** JSON without line breaks can't contain the boundary at the start of a line. */
 const multipart = (marker: string, content: string) => {
   const boundary = `earshot-${marker}`
   const part = (disposition: string, text: string) =>

@@ -18,7 +18,7 @@ export type JudgeRequests = {
   lastAnsweredAt: Date | null
 }
 
-/** Adds requests to the stored counts of the hour and model. */
+/** Adds requests to the stored counts for the hour and model. */
 export const addJudgeRequests = async (db: Db, org: OrgId, made: JudgeRequests): Promise<void> => {
   await sql`
     INSERT INTO judge_requests AS j (organization_id, id, hour, model, requests, failed, duration_ms,

@@ -20,10 +20,10 @@ it('announces health when requests begin or cease to fail, and not in between', 
   await listener.query(`LISTEN ${changesChannel}`)
   const requests = openRequestLog(deps)
   let made = 0
-  /** Stores one more request, and returns how many changes were announced so far. */
+  /** Stores one more request, and returns the number of changes announced so far. */
   const request = async (fault: string | undefined): Promise<number> => {
     requests.note({ owner: id, model: 'small', durationMs: 100, fault })
-    // The requests to another model always succeed, so they announce nothing.
+    // Requests to the other model always succeed, so they announce nothing.
     requests.note({ owner: id, model: 'large', durationMs: 100, fault: undefined })
     made += 2
     await vi.waitFor(

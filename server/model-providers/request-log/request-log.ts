@@ -6,7 +6,10 @@ import type { Log } from '../../platform/log.ts'
 import { addJudgeRequests, type JudgeRequests } from './queries.ts'
 
 const hourMs = 3_600_000
-/** How long requests are collected before they are stored together. If the process dies, only these counts are lost. */
+/**
+ * The time for which requests are collected before they are stored together. If the process dies, only these counts are
+ * lost.
+ */
 const storeAfterMs = 2_000
 
 type Request = { owner: string; model: string; durationMs: number; fault: string | undefined }
@@ -34,10 +37,10 @@ const add = (made: OwnedRequests, { durationMs, fault }: Request, now: Date): vo
   made.lastFailedAt = now
 }
 
-/** Counts the responses of model endpoints to each organization, and how fast they are. */
+/** Counts the responses of model endpoints for each organization, and measures their speed. */
 export const openRequestLog = ({ db, clock, log }: { db: Db; clock: Clock; log: Log }): RequestLog => {
   let pending = new Map<string, OwnedRequests>()
-  /** The organizations and models whose last requests failed. */
+  /** The organizations and models whose last request failed. */
   const failing = new Set<string>()
   let timer: NodeJS.Timeout | undefined
   let storing: Promise<void> = Promise.resolve()
@@ -49,7 +52,7 @@ export const openRequestLog = ({ db, clock, log }: { db: Db; clock: Clock; log: 
     for (const { owner, ...made } of stored) {
       const org = orgIdOf(owner)
       await addJudgeRequests(db, org, made)
-      // The console reads the counts every minute. It only has to know earlier when requests start or stop failing.
+      // The console reads the counts every minute. It is only notified earlier when requests start or stop failing.
       const name = `${org} ${made.model}`
       const isFailing = made.failed > 0
       if (isFailing !== failing.has(name)) await publishChanges(db, org, { resource: 'health', kind: 'updated' })
@@ -66,7 +69,7 @@ export const openRequestLog = ({ db, clock, log }: { db: Db; clock: Clock; log: 
 
   return {
     note: (request) => {
-      // Tests and benchmarks judge without an organization, so there is nothing to store.
+      // Tests and benchmarks use judges without an organization, so there is nothing to store.
       if (request.owner === '') return
       const now = clock.now()
       const hour = new Date(Math.floor(now.getTime() / hourMs) * hourMs)

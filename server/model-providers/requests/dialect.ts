@@ -1,37 +1,37 @@
 import type { ProviderSettings } from '../settings.ts'
 
 /**
- * The input of a model: instructions in `system`, and text from others only in `user`, or in `shared`, which is the start of
- * the user's message that is the same in many requests.
+ * The input of a model. `system` contains instructions. Text from others is only in `user` or in `shared`, the start of
+ * the user's message that many requests have in common.
  */
 export type ModelPrompt = {
   system: string
   shared?: string | undefined
-  /** Heard before the text. Only for models that take sound. */
+  /** Sounds that the model hears before the text. Only for models that accept sound. */
   sounds?: PromptSound[] | undefined
   user: string
   schema: object
 }
 
-/** A WAV file with a text that says what it is. */
+/** A WAV file with a text that describes it. */
 export type PromptSound = { caption: string; wav: Buffer; seconds: number }
 
 export type ModelTokens = {
-  /** All tokens of the input, including cached ones. */
+  /** All tokens in the input, including cached ones. */
   input: number
   output: number
-  /** The part of the input that came from the provider’s cache. */
+  /** The input tokens that came from the provider's cache. */
   cachedInput: number
-  /** The part of the input that was written to the provider’s cache. */
+  /** The input tokens that were written to the provider's cache. */
   cacheWrite: number
-  /** The part of the input that is sound. */
+  /** The input tokens that are sound. */
   audioInput?: number
 }
 
 /** `cut` means that the endpoint ended the text before the model did. */
 export type ModelReply = { text: string; end: 'whole' | 'cut' | 'refused'; tokens: ModelTokens | null }
 
-/** A model that a provider offers. */
+/** A model offered by a provider. */
 export type OfferedModel = { id: string; name: string | null }
 
 export type HttpRequest = {
@@ -47,12 +47,12 @@ export type FileRequest = Omit<HttpRequest, 'body'> & { body: Buffer }
 export type PromptOptions = {
   model: string
   system: string
-  /** Only for a dialect that marks the start of the message, so that the provider caches it. */
+  /** Only for dialects that mark the start of the message, so that the provider caches it. */
   shared?: string | undefined
-  /** Only for a dialect that takes sound. */
+  /** Only for dialects that accept sound. */
   sounds?: PromptSound[] | undefined
   user: string
-  /** Undefined if the provider takes no schema, and the prompt describes it instead. */
+  /** Undefined if the provider doesn't accept a schema. In that case, the prompt describes it. */
   schema: object | undefined
   contextTokens: number
 }
@@ -68,20 +68,20 @@ export type TranscriptionReply = { text: string; segments: TranscribedSegment[] 
 
 /** Writes requests for one kind of provider, and reads its responses. */
 export type Dialect = {
-  /** Whether `ask` takes the shared start of a message. Otherwise, it is part of `user`. */
+  /** Whether `ask` accepts the shared start of a message. Otherwise, it is part of `user`. */
   marksShared?: true
-  /** Whether `ask` takes sounds. */
+  /** Whether `ask` accepts sounds. */
   takesSound?: true
   ask: (settings: ProviderSettings, options: PromptOptions) => HttpRequest | Promise<HttpRequest>
   /** Returns undefined if the response does not have the format of this kind of provider. */
   read: (body: unknown) => ModelReply | undefined
-  /** Undefined if this kind of provider transcribes no recordings. */
+  /** Undefined if this kind of provider can't transcribe recordings. */
   transcribe?: (settings: ProviderSettings, options: TranscriptionOptions) => FileRequest
   /** Returns undefined if the response has no transcript. */
   readTranscription?: (body: unknown) => TranscriptionReply | undefined
   /** The requests that list the models. Undefined if the provider cannot list them. */
   list?: (settings: ProviderSettings) => HttpRequest[] | Promise<HttpRequest[]>
-  /** Returns the models of one response, or undefined if it does not have the format of this kind of provider. */
+  /** Returns the models in one response, or undefined if it does not have the format of this kind of provider. */
   readList?: (body: unknown) => OfferedModel[] | undefined
 }
 
@@ -98,7 +98,7 @@ type ReportedTokens = {
   audioInput?: unknown
 }
 
-/** Returns null unless the provider reported the input and the output. */
+/** Returns null unless the provider reported both input and output tokens. */
 export const readTokens = (reported: ReportedTokens): ModelTokens | null => {
   const { input, output, cachedInput, cacheWrite, audioInput } = reported
   if (!isCount(input) || !isCount(output)) return null
@@ -114,7 +114,7 @@ export const readTokens = (reported: ReportedTokens): ModelTokens | null => {
   }
 }
 
-/** Returns a path below the base URL. Keeps the query string of the base URL. */
+/** Returns a URL for a path below the base URL. Keeps the query string of the base URL. */
 export const below = (base: string, path: string): URL => {
   const url = new URL(base)
   url.pathname = `${url.pathname.replace(/\/+$/, '')}${path}`
@@ -139,7 +139,7 @@ export const joinTexts = (blocks: readonly unknown[], isText: (block: Record<str
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
 
-/** Returns the models of a list whose entries have these properties. */
+/** Returns the models in a list whose entries have these properties. */
 export const readModels = (
   list: unknown,
   { id: idName, name: nameName }: { id: string; name?: string },

@@ -29,7 +29,7 @@ const schema = {
 const prompt = { system: 'Judge the transcript.', user: '<transcript>\n{"text":"Grüezi"}\n</transcript>', schema }
 const answer = '{"reasoning":"It shows.","score":null,"result":"affected"}'
 
-/** Opens an endpoint whose provider is a stand-in, over the client for tenants’ addresses. */
+/** Opens an endpoint whose provider is a stand-in, using the client for tenants' URLs. */
 const open = async (
   kind: ProviderKind,
   { answering = () => ({ text: answer }), ...settings }: { answering?: Answering } & Partial<ProviderSettings> = {},
@@ -72,7 +72,7 @@ describe.each(providerKinds)('%s', (kind) => {
       const { ask } = await open(kind, { answering: () => ({ text: '{"reas', end }) })
       ends.push((await ask())?.end ?? 'none')
     }
-    // Ollama has no filter.
+    // Ollama has no content filter.
     expect(ends).toEqual(['cut', kind === 'ollama' ? 'whole' : 'refused'])
   })
 
@@ -116,7 +116,7 @@ describe.each(providerKinds)('%s', (kind) => {
   })
 
   it('does not break if the answer has a strange form', async () => {
-    // JavaScript can convert this to neither a text nor a number.
+    // JavaScript can convert this value to neither text nor a number.
     const strange = { toString: 1, valueOf: 1 }
     const bodies: Record<ProviderKind, object> = {
       'openai-compatible': { choices: { 0: null } },

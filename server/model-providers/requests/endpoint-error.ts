@@ -6,14 +6,14 @@
  */
 type Kind = 'busy' | 'down' | 'locked' | 'refused' | 'resting' | 'limited' | 'changed'
 
-/** The endpoint's answer, as far as it can be shown. */
+/** The endpoint's answer, to the extent that it can be shown. */
 type Answered = {
   status?: number
   /** The endpoint's error code, such as `model_not_found`. */
   word?: string
 }
 
-/** The reason why there was no connection. */
+/** The reason why the connection failed. */
 type Unreached = 'forbidden_address' | 'too_large' | 'timed_out' | 'too_many_redirects' | 'failed'
 
 type Details = Answered & {
@@ -24,12 +24,12 @@ type Details = Answered & {
 }
 
 /**
- * The reason why an endpoint gave no response. The message is safe to show, because it contains neither anything that
- * was sent or received nor the endpoint's host, which can be internal.
+ * The reason why an endpoint gave no response. The message is safe to show, because it contains no request or response
+ * data and not the endpoint's host, which can be internal.
  */
 export class EndpointError extends Error {
   readonly kind: Kind
-  /** When to retry, or 0 if that is unknown. */
+  /** The time until a retry, or 0 if it is unknown. */
   readonly retryAfterMs: number
   readonly status: number | undefined
   readonly word: string | undefined
@@ -49,7 +49,7 @@ export class EndpointError extends Error {
   }
 }
 
-/** Returns whether nothing failed: the request was not sent yet, and can be sent later. */
+/** Returns whether the request didn't fail: it was not sent yet, and can be sent later. */
 export const isNotSentYet = ({ kind }: EndpointError): boolean => kind === 'limited' || kind === 'changed'
 
 const kinds: Record<number, Kind> = {

@@ -130,7 +130,7 @@ it.each([
   isUp = true
   const [first, beside] = await Promise.all([judgeOne(polite, turns), judgeOne(polite, turns)])
   expect(first).toMatchObject({ status: 'scored' })
-  // The other request must not wait for the whole hour while the first one tests whether the endpoint works.
+  // The other request must not wait a whole hour while the first one tests whether the endpoint works.
   expect(beside.retryAfterSeconds ?? 0).toBeLessThanOrEqual(1)
   pass(3_600_000)
   expect(await judgeOne(polite, turns)).toMatchObject({ status: 'scored' })

@@ -20,7 +20,7 @@ const prompt = { system: 'Judge.', user: 'x'.repeat(300), schema: { type: 'objec
 
 type Process = { clock?: Clock; wait?: (ms: number, signal: AbortSignal) => Promise<unknown> }
 
-/** Simulates a process, with the shared database and its own queues. Returns the link to the default provider. */
+/** Simulates a process with the shared database and its own queues. Returns its connection to the default provider. */
 const openProcess = async ({ clock = server.clock, wait }: Process = {}): Promise<ModelLink> => {
   const { db, secrets, outbound, log, config } = server.deps
   const models = openModels({
@@ -110,7 +110,7 @@ describe('the limits of a provider', () => {
       waits.push(ms)
       clock.advance(ms)
     }
-    // A request is estimated at about 300 tokens, and uses 100.
+    // A request is estimated at about 300 tokens but uses 100.
     const provider = await makeProvider({ tokensPerMinute: 550 }, () => ({ text: '{}', usage }))
     const link = await openProcess({ clock, wait })
     for (let time = 0; time < 3; time++) await link.ask(prompt, termsOf(clock, 600_000))
@@ -134,7 +134,7 @@ describe('the limits of a provider', () => {
     const wait = async (ms: number) => clock.advance(ms)
     const [dying, other] = [await openProcess({ clock, wait }), await openProcess({ clock, wait })]
     const died = new AbortController()
-    // The process ends without freeing its place.
+    // The process ends without freeing its slot.
     const lost = dying.ask(prompt, { ...termsOf(clock, 600_000), signal: died.signal }).catch(() => {})
     await expect.poll(async () => (await listLeases()).length).toBe(1)
     const startedAt = clock.now().getTime()

@@ -24,12 +24,14 @@ export type ProviderLimits = {
 
 const minuteMs = 60_000
 /**
- * The time for which a process that died during a request occupies a place. Requests can take much longer, so leases
- * are renewed.
+ * The time for which the slot of a process that died during a request stays occupied. Requests can take much longer, so
+ * leases are renewed.
  */
 const leaseMs = 60_000
 const renewEveryMs = 20_000
-/** The wait for a place that another process occupies, because it is unknown when it becomes free. */
+/**
+ * The wait for a slot that another process occupies. It is fixed, because it is unknown when the slot will be freed.
+ */
 const shortestWaitMs = 100
 const longestWaitMs = 1_000
 
@@ -43,13 +45,13 @@ type Admission = {
 export type LimitedRequest = {
   org: OrgId
   providerId: string
-  /** The time of the provider's last change when it was read. */
+  /** The time of the provider's last update when it was read. */
   updatedAt: Date
   limits: ProviderLimits
-  /** The estimated tokens of the prompt and the answer. */
+  /** The estimated number of tokens in the prompt and the answer. */
   tokens: number
   signal: AbortSignal
-  /** The end of the request by the clock. No wait extends beyond it. */
+  /** The time at which the request must end. No wait extends beyond it. */
   deadline: number
 }
 
@@ -63,8 +65,8 @@ const changed = () =>
 const leaseEnd = (clock: Clock): Date => new Date(clock.now().getTime() + leaseMs)
 
 /**
- * Reserves a place, or returns the reason why there is none and when to try again. Throws if the provider has changed
- * since it was read, so that nothing is sent to a provider that was disabled or moved while requests were waiting.
+ * Reserves a slot, or returns the reason why there is none and when to try again. Throws if the provider has changed
+ * since it was read, so that no request is sent to a provider that was disabled or moved while requests were waiting.
  */
 const reserve = ({ db, clock }: Admission, request: LimitedRequest, id: string): Promise<Full | undefined> =>
   db.transaction().execute(async (trx) => {
@@ -81,7 +83,7 @@ const reserve = ({ db, clock }: Admission, request: LimitedRequest, id: string):
     if (recent.open >= concurrency) return full(`${concurrency} requests at a time`, shortestWaitMs)
     if (requestsPerMinute !== undefined && recent.requests >= requestsPerMinute)
       return full(`${requestsPerMinute} requests per minute`, untilNext)
-    // A request that exceeds the limit by itself waits until it is the only one.
+    // A request that exceeds the limit on its own waits until it is the only one.
     if (tokensPerMinute !== undefined && recent.tokens > 0 && recent.tokens + tokens > tokensPerMinute)
       return full(`${tokensPerMinute} tokens per minute`, untilNext)
     await insertRequest(trx, org, providerId, { id, startedAt: now, leasedUntil: leaseEnd(clock), tokens })
@@ -99,8 +101,8 @@ const keepLease = ({ db, clock, log }: Admission, { org, providerId }: LimitedRe
 }
 
 /**
- * Waits until the provider’s limits allow another request. Returns a function that ends it, with the tokens that it
- * actually used.
+ * Waits until the provider's limits allow another request. Returns a function that ends the request with the number of
+ * tokens that it actually used.
  */
 export const admit = async (
   admission: Admission,

@@ -1,14 +1,14 @@
 import type { Clock } from '../../platform/clock.ts'
 
-/** Manages a period without requests to an endpoint. Each process has its own, measured by its own clock. */
+/** Manages a period without requests to an endpoint. Each process has its own period, measured by its own clock. */
 export const openRest = (clock: Clock) => {
   let from = 0
   let until = 0
   const now = () => clock.now().getTime()
 
   /**
-   * Returns the remaining time of the period. If it starts in the future, the clock was set back, and the period is
-   * ignored.
+   * Returns the remaining time of the period. A period that starts in the future is ignored, because the clock was set
+   * back.
    */
   const leftMs = (): number => {
     const instant = now()
@@ -16,7 +16,7 @@ export const openRest = (clock: Clock) => {
     return Math.max(0, until - instant)
   }
 
-  /** Starts a period now, unless the current one lasts longer. */
+  /** Starts a period now, unless the current period lasts longer. */
   const extend = (ms: number) => {
     if (ms <= leftMs()) return
     from = now()

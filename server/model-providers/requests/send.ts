@@ -1,4 +1,4 @@
-// Sends one request to a model. Returns its response, or throws the reason why there is none.
+// Sends one request to a model. Returns the response, or throws the reason why there is none.
 import type { Clock } from '../../platform/clock.ts'
 import { OutboundError } from '../../platform/outbound/errors.ts'
 import { readRetryAfter } from '../../platform/outbound/retry-after.ts'
@@ -51,7 +51,7 @@ const parse = (text: string): unknown => {
   }
 }
 
-/** Reads a response, or returns undefined if reading it fails. Any server can respond at an address. */
+/** Reads a response. Returns undefined if reading fails, because any server can respond at an address. */
 const readWith = <T>(read: (body: unknown) => T | undefined, body: unknown): T | undefined => {
   try {
     return read(body)
@@ -66,8 +66,8 @@ const isWord = (value: unknown): value is string =>
 const propertyOf = (value: unknown, name: string): unknown => (Object(value) as Record<string, unknown>)[name]
 
 /**
- * Returns the endpoint's error code, such as `model_not_found`, if it is a single word. Nothing else of a response is
- * shown, because error messages quote what was sent, including keys.
+ * Returns the endpoint's error code, such as `model_not_found`, if it is a single word. No other part of the response
+ * is shown, because error messages quote request data, including keys.
  */
 const faultWord = (body: unknown, errorType: unknown, { apiKey, secretAccessKey }: ProviderSettings) => {
   const error = propertyOf(body, 'error')
@@ -75,7 +75,7 @@ const faultWord = (body: unknown, errorType: unknown, { apiKey, secretAccessKey 
   if (typeof error === 'string') return /^model '[^']*' not found/.test(error) ? 'model_not_found' : undefined
   const details = propertyOf(error, 'details')
   const reason = Array.isArray(details) ? propertyOf(details[0], 'reason') : undefined
-  // AWS puts the code into a header, with an address after a colon.
+  // AWS puts the code into a header, followed by a colon and a URL.
   const ofHeader = typeof errorType === 'string' ? errorType.split(':')[0] : undefined
   const words = [reason, propertyOf(error, 'code'), propertyOf(error, 'type'), propertyOf(error, 'status'), ofHeader]
   const word = words.find(isWord)
@@ -83,7 +83,7 @@ const faultWord = (body: unknown, errorType: unknown, { apiKey, secretAccessKey 
   return isSecret ? undefined : word
 }
 
-/** Returns the system message for a provider that takes no schema. */
+/** Returns the system message for a provider that doesn't accept a schema. */
 const withSchema = (system: string, schema: object): string =>
   `${system}\n\nTHE FORM\nAnswer with one JSON object that matches this JSON Schema, and nothing else:\n${JSON.stringify(schema)}`
 
@@ -105,10 +105,10 @@ export const openEndpoint = ({ kind, settings, contextTokens, timeoutMs, transpo
     )
     const { status, headers, body } = answered
     const parsed = parse(body)
-    // Azure answers 201 when it creates something.
+    // Azure returns 201 when it creates something.
     if (status === 200 || status === 201) return parsed
     const word = faultWord(parsed, headers['x-amzn-errortype'], settings)
-    // Google answers 400 to a wrong key.
+    // Google returns 400 for an invalid key.
     const errorKind = word === 'API_KEY_INVALID' ? 'locked' : kindOfStatus(status)
     throw new EndpointError(errorKind, `the endpoint returned status ${status}${word ? ` (${word})` : ''}`, {
       retryAfterMs: readRetryAfter(headers['retry-after'], clock.now()),
@@ -138,8 +138,8 @@ export const openEndpoint = ({ kind, settings, contextTokens, timeoutMs, transpo
     read(await send(await write(model, prompt), signal))
 
   /**
-   * Returns the transcript of a part of a recording, or undefined if the response has none. Throws if this kind of provider
-   * transcribes nothing.
+   * Returns the transcript for a part of a recording, or undefined if the response has none. Throws if this kind of
+   * provider can't transcribe.
    */
   const transcribe = async (
     model: string,

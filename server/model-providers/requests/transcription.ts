@@ -1,15 +1,15 @@
-// The transcription API of OpenAI, of endpoints that are compatible with it, and of Azure:
+// The transcription API of OpenAI, compatible endpoints, and Azure:
 // https://platform.openai.com/docs/api-reference/audio/createTranscription
 import { randomUUID } from 'node:crypto'
 import type { FileRequest, TranscribedSegment, TranscriptionOptions, TranscriptionReply } from './dialect.ts'
 
-/** These models return the text without times. */
+/** These models return text without times. */
 const untimedModels = /transcribe/i
 
-/** Returns whether a model says when each part of its text is spoken. */
+/** Returns whether a model returns the times at which its text is spoken. */
 export const returnsTimes = (model: string): boolean => !untimedModels.test(model)
 
-/** Returns a request with an audio file as a form. */
+/** Returns a request with an audio file as form data. */
 export const postAudio = (
   url: URL,
   headers: Record<string, string>,
@@ -42,7 +42,7 @@ type Segment = {
 
 const isTime = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value) && value >= 0
 
-/** Whisper invents text for silence, and says so with these values. */
+/** Whisper invents text for silence. These values indicate that. */
 const isInvented = ({ no_speech_prob: silence, avg_logprob: certainty }: NonNullable<Segment>): boolean =>
   typeof silence === 'number' && silence > 0.6 && typeof certainty === 'number' && certainty < -1
 

@@ -1,4 +1,4 @@
-// Sends requests to model endpoints: over the operator's client to the operator's endpoint, and over the client for
+// Sends requests to model endpoints: with the operator's client to the operator's endpoint, and with the client for
 // tenants' URLs to all others.
 import { openOperatorClient } from '../../platform/outbound/operator.ts'
 import type { Outbound } from '../../platform/outbound/outbound.ts'
@@ -10,7 +10,7 @@ export type Sending = (HttpRequest | FileRequest) & { timeoutMs: number; signal:
 /** Fails with an OutboundError, or with the reason of an aborted signal. */
 export type Transport = (request: Sending) => Promise<{ status: number; headers: OutboundHeaders; body: string }>
 
-/** A response usually has a few kilobytes, and a longer one than this is invalid. */
+/** A response usually has a few kilobytes. A response that is longer than this is invalid. */
 const mostAnswerBytes = 4 * 1024 * 1024
 
 export const openOperatorTransport = () => {

@@ -1,7 +1,7 @@
 // https://platform.claude.com/docs/en/api/messages
 import { below, type Dialect, joinTexts, type ModelReply, postJson, readModels, readTokens } from '../dialect.ts'
 
-/** The properties of a message that are read. */
+/** The properties of a message that are used here. */
 type Message = { content?: unknown; stop_reason?: unknown; usage?: Record<string, unknown> } | null
 
 const ends: Record<string, ModelReply['end']> = {
@@ -31,10 +31,10 @@ const read = (body: unknown): ModelReply | undefined => {
   return { text, end: ends[String(message.stop_reason)] ?? 'whole', tokens: tokensOf(message.usage ?? {}) }
 }
 
-/** The answers of all monitors in a request need less than this. */
+/** The answers for all monitors in a request need fewer tokens than this. */
 const mostAnswerTokens = 16_000
 
-/** People copy the address with or without the version of the API. */
+/** People copy the URL with or without the API version. */
 export const urlOf = (baseUrl: string, path: string): URL =>
   below(baseUrl, `${/\/v1\/?$/.test(new URL(baseUrl).pathname) ? '' : '/v1'}${path}`)
 
@@ -43,7 +43,7 @@ export const headersOf = (apiKey: string | undefined): Record<string, string> =>
   ...(apiKey !== undefined && { 'x-api-key': apiKey }),
 })
 
-/** Anthropic caches everything up to a mark, and ignores the mark if the text is short. */
+/** Anthropic caches everything up to a marker, and ignores the marker if the text is short. */
 const cached = { cache_control: { type: 'ephemeral' } }
 
 /** All models fit on one page. */

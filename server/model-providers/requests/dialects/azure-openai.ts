@@ -4,7 +4,7 @@ import { below, type Dialect, postJson } from '../dialect.ts'
 import { postAudio, readTranscription } from '../transcription.ts'
 import { completionBody, readCompletion } from './openai-compatible.ts'
 
-/** Returns the endpoint without the path of the API, which people may have copied along. */
+/** Returns the endpoint without the API path, which people may have copied as well. */
 export const endpointOf = (baseUrl: string): string => {
   const url = new URL(baseUrl)
   url.pathname = url.pathname.replace(/\/openai(\/v1)?\/*$/, '')
@@ -12,8 +12,8 @@ export const endpointOf = (baseUrl: string): string => {
 }
 
 /**
- * Returns the URL for a deployment. Without an API version, this is the v1 API. Dated versions have the deployment in
- * the path.
+ * Returns the URL for a deployment. Without an API version, the URL is for the v1 API. Dated versions have the
+ * deployment in the path.
  */
 const urlOf = (
   { baseUrl, apiVersion }: Pick<ProviderSettings, 'baseUrl' | 'apiVersion'>,
@@ -30,7 +30,7 @@ const urlOf = (
 export const headersOf = (apiKey: string | undefined): Record<string, string> =>
   apiKey === undefined ? {} : { 'api-key': apiKey }
 
-/** There is no way to list deployments with an API key. `/models` lists what could be deployed. */
+/** There is no way to list deployments with an API key. `/models` lists all models that could be deployed. */
 export const azureOpenai: Dialect = {
   ask: (settings, options) =>
     postJson(urlOf(settings, options.model, '/chat/completions'), headersOf(settings.apiKey), completionBody(options)),

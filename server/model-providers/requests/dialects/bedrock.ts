@@ -13,7 +13,7 @@ import {
   readTokens,
 } from '../dialect.ts'
 
-/** Implements the interface that the library requires of a hash. */
+/** Implements the hash interface that the library requires. */
 class Sha256 {
   private readonly hash: Hash | Hmac
 
@@ -59,7 +59,7 @@ const authorize = async (settings: ProviderSettings, request: HttpRequest): Prom
   return { ...request, headers: signed.headers }
 }
 
-/** The properties of a response that are read. */
+/** The properties of a response that are used here. */
 type Converse = {
   output?: { message?: { content?: unknown } | null } | null
   stopReason?: unknown
@@ -98,7 +98,7 @@ const read = (body: unknown): ModelReply | undefined => {
 const modelUrl = ({ baseUrl }: ProviderSettings, model: string): URL =>
   below(baseUrl, `/model/${encodeURIComponent(model)}/converse`)
 
-/** Models are listed by another host than the one that runs them, unless the base URL was changed. */
+/** The host that lists models is not the one that runs them, unless the base URL was changed. */
 const listUrl = ({ baseUrl }: ProviderSettings, path: string): URL => {
   const url = below(baseUrl, path)
   url.hostname = url.hostname.replace(/^bedrock-runtime\./, 'bedrock.')
@@ -106,8 +106,8 @@ const listUrl = ({ baseUrl }: ProviderSettings, path: string): URL => {
 }
 
 /**
- * Reads the list of models. Bedrock offers models directly and through inference profiles, which many new models
- * require.
+ * Reads the list of models. Bedrock offers models directly and through inference profiles. Many new models require a
+ * profile.
  */
 const readList = (body: unknown): OfferedModel[] | undefined => {
   const { modelSummaries, inferenceProfileSummaries } = Object(body) as Record<string, unknown>

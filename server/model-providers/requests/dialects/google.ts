@@ -3,17 +3,17 @@ import { below, type Dialect, joinTexts, type ModelReply, type PromptSound, post
 
 type Candidate = { content?: { parts?: unknown } | null; finishReason?: unknown }
 
-/** The properties of a response that are read. */
+/** The properties of a response that are used here. */
 type Generated = {
   candidates?: Candidate[]
   promptFeedback?: { blockReason?: unknown } | null
   usageMetadata?: Record<string, unknown>
 } | null
 
-/** All other reasons mean that the model or a filter refused. */
+/** All other reasons mean that the model or a filter refused the request. */
 const ends: Record<string, ModelReply['end']> = { STOP: 'whole', MAX_TOKENS: 'cut' }
 
-/** Returns the tokens of one kind of input. */
+/** Returns the number of tokens for one kind of input. */
 const countOf = (modality: string, details: unknown): unknown => {
   if (!Array.isArray(details)) return undefined
   const found = details.find((one) => (Object(one) as { modality?: unknown }).modality === modality)
@@ -53,7 +53,7 @@ const read = (body: unknown): ModelReply | undefined => {
 const headersOf = (apiKey: string | undefined): Record<string, string> =>
   apiKey === undefined ? {} : { 'x-goog-api-key': apiKey }
 
-/** Models are named with or without the name of their collection. */
+/** Model names may or may not include the name of their collection. */
 const withoutCollection = (name: string): string => name.replace(/^models\//, '')
 
 const soundParts = ({ caption, wav }: PromptSound) => [

@@ -1,7 +1,7 @@
 // https://docs.ollama.com/api/chat
 import { below, type Dialect, type ModelReply, postJson, readModels, readTokens } from '../dialect.ts'
 
-/** The properties of a response that are read. */
+/** The properties of a response that are used here. */
 type Chat = {
   message?: { content?: unknown } | null
   done_reason?: unknown
@@ -30,7 +30,7 @@ export const ollama: Dialect = {
       ],
       stream: false,
       ...(schema && { format: schema }),
-      // Without it, Ollama uses a smaller context and cuts off the beginning of the prompt without an error.
+      // Without this option, Ollama uses a smaller context and cuts off the beginning of the prompt without an error.
       options: { num_ctx: contextTokens },
     }),
   read,

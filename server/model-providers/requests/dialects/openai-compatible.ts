@@ -17,7 +17,7 @@ type Usage = {
   prompt_tokens_details?: { cached_tokens?: unknown; cache_write_tokens?: unknown; audio_tokens?: unknown } | null
 }
 
-/** The properties of a chat completion that are read. Other software may omit any of them. */
+/** The properties of a chat completion that are used here. Compatible software may omit any of them. */
 type Completion = {
   choices?: { finish_reason?: unknown; message?: { content?: unknown; refusal?: unknown } }[]
   usage?: Usage | null
@@ -44,7 +44,7 @@ export const readCompletion = (body: unknown): ModelReply | undefined => {
   return { text: content, end: choice.finish_reason === 'length' ? 'cut' : 'whole', tokens }
 }
 
-/** Returns the parts of a message with sound. */
+/** Returns the content parts of a message with sound. */
 const soundParts = ({ caption, wav }: PromptSound) => [
   { type: 'text', text: caption },
   { type: 'input_audio', input_audio: { data: wav.toString('base64'), format: 'wav' } },
