@@ -2,7 +2,9 @@ import { type ChildProcess, type ForkOptions, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setPriority } from 'node:os'
 
-/** Runs work in a separate process, so that the service stays responsive and the memory is freed afterwards. */
+/**
+ * Runs work in a separate process, so that the service stays responsive and the process's memory is freed afterwards.
+ */
 
 /** Requests take precedence over this work on the CPU. */
 const niceness = 10
@@ -11,7 +13,7 @@ const lowerPriority = ({ pid }: ChildProcess): void => {
   try {
     if (pid !== undefined) setPriority(pid, niceness)
   } catch {
-    // The process has already ended, or the system has no priorities. Neither prevents the work.
+    // Either the process has already ended, or the system doesn't support priorities. Neither prevents the work.
   }
 }
 
@@ -23,14 +25,14 @@ export const forkInBackground = (file: string, options: ForkOptions): ChildProce
 }
 
 /**
- * Waits until a process has ended and all of its messages have arrived. Returns how it ended, such as `code 1`. If it is
- * aborted, kills the process and throws.
+ * Waits until a process has ended and all of its messages have arrived. Returns how the process ended, such as `code
+ * 1`. If aborted, kills the process and throws.
  */
 export const endOf = async (child: ChildProcess, signal: AbortSignal): Promise<string> => {
   const kill = () => child.kill('SIGKILL')
   signal.addEventListener('abort', kill, { once: true })
   try {
-    // The last message can arrive after the process ended, but before its channel closes.
+    // The last message can arrive after the process has ended, but before its channel closes.
     const [[code, killedBy]] = await Promise.all([once(child, 'close'), once(child, 'disconnect')])
     signal.throwIfAborted()
     return killedBy ?? `code ${code}`

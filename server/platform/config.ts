@@ -2,7 +2,7 @@ import { roles, type Switch, switches } from './switches.ts'
 
 type Values = { [Name in keyof typeof switches]: (typeof switches)[Name]['fallback'] }
 
-/** A configuration with OpenID Connect must have all of these. */
+/** A configuration that uses OpenID Connect must have all of these. */
 const requiredOfOidc = ['EARSHOT_OIDC_ISSUER', 'EARSHOT_OIDC_CLIENT_ID', 'EARSHOT_OIDC_CLIENT_SECRET']
 
 const oidcOf = ({
@@ -55,13 +55,13 @@ const toConfig = (values: Values, env: NodeJS.ProcessEnv) => ({
 export type Config = ReturnType<typeof toConfig>
 
 /**
- * Returns the port in links. A process that only runs jobs serves nothing but its health checks, so its links have the
+ * Returns the port for links. A process that only runs jobs serves nothing but its health checks, so its links use the
  * default port.
  */
 export const requestPortOf = ({ roles, port }: Pick<Config, 'roles' | 'port'>): number =>
   roles.includes('http') && port !== undefined ? port : switches.PORT.fallback
 
-/** Returns the host in links. A browser can't open the address that stands for all interfaces. */
+/** Returns the host for links. A browser can't open the address that stands for all interfaces. */
 const hostOfLinks = (host: string): string => {
   if (host === '0.0.0.0' || host === '::') return 'localhost'
   return host.includes(':') ? `[${host}]` : host
@@ -96,7 +96,7 @@ const faultsOfNames = (env: NodeJS.ProcessEnv): string[] =>
     .filter((name) => name.startsWith('EARSHOT_') && !Object.hasOwn(switches, name))
     .map((name) => `${name}: unknown variable; docs/configuration.md lists them`)
 
-/** Returns an error for each variable that another one requires but that is not set. */
+/** Returns an error for each unset variable that another variable requires. */
 const faultsOfUnset = (env: NodeJS.ProcessEnv): string[] => {
   const faults: string[] = []
   if (env.DATABASE_URL && !env.EARSHOT_SECRET_KEY) {

@@ -17,7 +17,7 @@ import type { Sweeps } from './sweeps.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
 import type { Threads } from './threads/threads.ts'
 
-/** Everything with a lifetime that the handlers and jobs of all resources can use. `server/deps.ts` opens it. */
+/** Resources with a lifetime that all handlers and jobs can use. `server/deps.ts` opens them. */
 export type Deps = {
   config: Config
   clock: Clock
@@ -36,14 +36,14 @@ export type Deps = {
   threads: Threads
   metrics: Metrics
   telemetry: Telemetry
-  /** Runs the consequences of stored, ended, and deleted data. */
+  /** Triggers the consequences of stored, ended, and deleted data. */
   reactions: Reactions
   /**
-   * The port of the server, which is only known once it listens if the system chooses it, and whether the server is
-   * about to stop.
+   * The server's port, which is unknown before it listens if the system chooses it, and whether the server is about to
+   * stop.
    */
   listening: { port: number; draining: boolean }
   databaseFault: () => string | undefined
-  /** Returns the base URL of links. */
+  /** Returns the base URL for links. */
   baseUrl: () => string
 }

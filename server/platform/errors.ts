@@ -1,4 +1,4 @@
-/** The kinds of errors of endpoints, jobs, and commands. No others exist. */
+/** The kinds of errors that endpoints, jobs, and commands can have. There are no others. */
 const kinds = {
   invalid: { status: 400, error: 'validation failed' },
   unauthorized: { status: 401, error: 'unauthorized' },
@@ -19,7 +19,7 @@ const kinds = {
 
 export type ErrorKind = keyof typeof kinds
 
-/** One error in a request. `path` says where it is, such as `config.monitors[0].id`. */
+/** One error in a request. `path` is its location, such as `config.monitors[0].id`. */
 export type Issue = { path: string; message: string }
 
 export type ErrorDetails = { issues?: Issue[]; retryAfterSeconds?: number; [key: string]: unknown }
@@ -48,12 +48,12 @@ export class ApiError extends Error {
 
 /**
  * Returns the error for a missing resource. The text does not name the resource, because a resource of another
- * organization must lead to the same response.
+ * organization must produce the same response.
  */
 export const notFound = () =>
   new ApiError('notFound', 'Nothing with this ID exists in your organization. Check the ID.')
 
-/** Returns the error for missing resources that a body refers to, with the path of each. */
+/** Returns the error for missing resources that a body refers to, each with its path. */
 export const notFoundAt = (paths: string[]) => {
   const issues = paths.map((path) => ({ path, message: 'does not exist in your organization' }))
   return new ApiError('notFound', invalidAll(issues).message, { issues })

@@ -3,7 +3,7 @@ import Fastify from 'fastify'
 import { expect, it } from 'vitest'
 import { asAjvValidator } from './fastify-internals.ts'
 
-/** Returns what Fastify passes to the validator of a body in addition to the value. */
+/** Returns the data that Fastify passes to a body validator in addition to the value. */
 const contextOf = async (mark: (check: () => boolean) => unknown): Promise<DataValidationCxt | undefined> => {
   const app = Fastify()
   let context: DataValidationCxt | undefined

@@ -1,5 +1,5 @@
-// Declares the member by which Fastify recognizes a validator of Ajv, which its types don't declare. Its version is
-// pinned, and fastify-internals.test.ts shows what an update breaks.
+// Declares the member that Fastify uses to recognize an Ajv validator, which is missing from its types. Its version is
+// pinned, and the tests in fastify-internals.test.ts fail if an update changes it.
 import type { ValidateFunction } from 'ajv'
 
 type Check = {
@@ -8,8 +8,8 @@ type Check = {
 }
 
 /**
- * Returns a function as a validator of Ajv. Fastify passes the request to such a validator, which can then replace the
- * whole value that it checks.
+ * Converts a function to an Ajv validator. Fastify passes the request to such a validator, which can then replace the
+ * entire value that it checks.
  */
 export const asAjvValidator = <T>(check: Check): ValidateFunction<T> =>
   Object.assign(check, { schemaEnv: {} }) as unknown as ValidateFunction<T>

@@ -15,7 +15,7 @@ it('IDs are UUIDs of version 7 in strictly ascending order, however fast they ar
 it('an ID contains its creation time', () => {
   const before = Date.now()
   const madeAt = Number.parseInt(newId().replace('-', '').slice(0, 12), 16)
-  // An earlier burst of IDs may have used the next milliseconds.
+  // An earlier burst of IDs may have used up the next milliseconds.
   expect(madeAt).toBeGreaterThanOrEqual(before)
   expect(madeAt - Date.now()).toBeLessThan(1_000)
 })

@@ -9,8 +9,8 @@ let counter = 0
 const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
 /**
- * Returns a UUIDv7: 48 bits of milliseconds, a counter in the next 12 bits so that IDs of one process strictly ascend,
- * and 62 random bits.
+ * Returns a UUIDv7: 48 bits of milliseconds, a counter in the next 12 bits so that the IDs of one process strictly
+ * ascend, and 62 random bits.
  */
 export const newId = (): string => {
   const nowMs = Date.now()
@@ -18,7 +18,8 @@ export const newId = (): string => {
     lastMs = nowMs
     counter = 0
   } else if (++counter > 0xfff) {
-    // There were 4,096 IDs in one millisecond, so this uses the next one rather than repeating an ID or going back.
+    // 4,096 IDs were created in one millisecond, so this uses the next millisecond instead of repeating an ID or going
+    // back.
     lastMs++
     counter = 0
   }
@@ -35,7 +36,7 @@ export const newId = (): string => {
   return id
 }
 
-/** Returns a bound for data in the order of IDs. No ID that is created at or after this time is lower. */
+/** Returns a bound for data ordered by ID. No ID that is created at or after this time is lower. */
 export const lowestIdAt = (instant: Date): string => {
   const time = instant.getTime().toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`
@@ -44,8 +45,8 @@ export const lowestIdAt = (instant: Date): string => {
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /**
- * Returns an ID as the type of an organization's ID. The caller knows that it is one, for example because it comes from
- * a stored key.
+ * Casts an ID to the type of organization IDs. The caller must know that it is one, for example because it comes from a
+ * stored key.
  */
 export const orgIdOf = (id: string): OrgId => {
   if (!uuidForm.test(id)) throw new TypeError('An organization has no such ID.')

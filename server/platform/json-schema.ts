@@ -4,35 +4,35 @@ import addFormats from 'ajv-formats'
 import { hourMs, minuteMs } from './durations.ts'
 import { asAjvValidator } from './fastify-internals.ts'
 
-/** The validator of the whole service, for requests and everything else with a schema. */
+/** The service's only validator, for requests and everything else with a schema. */
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const instant =
   /^(\d{4})-(\d\d)-(\d\d)[Tt](?:([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(\.\d{1,9})?)?|24:00(?::00(?:\.0{1,9})?)?)(?:[Zz]|([+-])([01]\d|2[0-3])(?::?([0-5]\d))?)$/
 
 /**
- * Parses RFC 3339 and some other formats of ISO 8601: without seconds, `+0530`, `+05`, and 24:00. The day must exist,
- * and PostgreSQL and JavaScript must agree on the year.
+ * Parses RFC 3339 and some other ISO 8601 formats: without seconds, `+0530`, `+05`, and 24:00. The day must exist, and
+ * PostgreSQL and JavaScript must agree on the year.
  */
 const readInstant = (text: string): Date | undefined => {
   const [, year, month, day, hour = '24', minute = '0', second = '0', fraction = '', sign, hours = '0', minutes = '0'] =
     instant.exec(text) ?? []
   if (year === undefined) return undefined
-  // Date.UTC treats years up to 99 as those of the last century.
+  // Date.UTC maps years up to 99 to the last century.
   const dayMs = Date.parse(`${year}-${month}-${day}T00:00:00Z`)
   const date = new Date(dayMs)
   if (date.getUTCMonth() !== Number(month) - 1 || date.getUTCDate() !== Number(day)) return undefined
   const timeMs = Number(hour) * hourMs + Number(minute) * minuteMs + Number(second) * 1_000
   const offsetMs = (Number(hours) * hourMs + Number(minutes) * minuteMs) * (sign === '-' ? -1 : 1)
   const read = new Date(dayMs + timeMs + Math.floor(Number(`0${fraction}`) * 1_000) - offsetMs)
-  // The offset can move the time into another year.
+  // The offset can move the time to another year.
   return Number(year) >= 1 && read.getUTCFullYear() >= 1 && read.getUTCFullYear() <= 9_999 ? read : undefined
 }
 
 /** The format that `Date` parses in every engine. */
 const plainInstant = /^\d{4}-\d\d-\d\d[Tt](?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/
 
-/** Marks a time in a request. Unusual formats are converted to the usual one. */
+/** Marks a time in a request. Unusual formats are converted to the standard one. */
 export const instantKeyword = 'x-instant'
 
 const build = (coerceTypes: boolean, allErrors = true): Ajv => {
@@ -62,14 +62,14 @@ const build = (coerceTypes: boolean, allErrors = true): Ajv => {
   return ajv
 }
 
-// JSON bodies have types. A query string only contains text, so its numbers and booleans are parsed.
+// JSON bodies contain typed values. A query string only contains text, so its numbers and booleans are parsed.
 export const strict = build(false)
 export const coercing = build(true)
 const untilFirst = build(false, false)
 
 /**
- * If a value has more parts than this, only the first error is reported. A body with millions of parts could have as
- * many errors, and each is an object in memory.
+ * If a value has more parts than this, only its first error is reported. A body with millions of parts could have as
+ * many errors, and each one is an object in memory.
  */
 const mostParts = 10_000
 
@@ -87,10 +87,7 @@ const isLarge = (value: unknown): boolean => {
   return left <= 0
 }
 
-/**
- * Returns a validator that is compiled when it is first used, because a service rarely or never uses most of its
- * schemas.
- */
+/** Returns a validator that is compiled on first use, because a service rarely or never uses most of its schemas. */
 export const compileLater = <T = unknown>(compile: () => ValidateFunction<T>): ValidateFunction<T> => {
   let validate: ValidateFunction<T> | undefined
   const check = (value: unknown, context?: Parameters<ValidateFunction<T>>[1]): value is T => {
@@ -103,7 +100,7 @@ export const compileLater = <T = unknown>(compile: () => ValidateFunction<T>): V
   return asAjvValidator<T>(check)
 }
 
-/** Returns a validator that finds all errors, or only the first one in a very large value. */
+/** Returns a validator that finds all errors, or only the first error in a very large value. */
 export const compileStrict = <T = unknown>(schema: Schema): ValidateFunction<T> => {
   const findFirst = compileLater(() => untilFirst.compile<T>(schema))
   const findAll = compileLater(() => strict.compile<T>(schema))

@@ -1,6 +1,6 @@
 const mebibytes = 1024 * 1024
 
-/** The default limits for the requests and stored data of callers. `EARSHOT_LIMITS` changes each of these. */
+/** The default limits for callers' requests and stored data. `EARSHOT_LIMITS` can change each of them. */
 export const defaultLimits = {
   bodyBytes: 1 * mebibytes,
   documentBytes: 4 * mebibytes,

@@ -5,7 +5,7 @@ export type Log = Logger
 let stampedAt = 0
 let stamp = ''
 
-/** Returns the time. Many lines have the same millisecond, so its text is only created once. */
+/** Returns the time. Many lines are written in the same millisecond, so the text is only created once for them. */
 const timestamp = (): string => {
   const now = Date.now()
   if (now !== stampedAt) {
@@ -15,7 +15,7 @@ const timestamp = (): string => {
   return stamp
 }
 
-/** If a full disk or a closed pipe rejects lines, this many bytes of them wait. Further lines are dropped. */
+/** If a full disk or a closed pipe rejects lines, this many bytes are kept for later. Further lines are dropped. */
 const maxWaitingBytes = 4 * 1024 * 1024
 
 const openStandardError = (): DestinationStream => {
@@ -26,15 +26,14 @@ const openStandardError = (): DestinationStream => {
     periodicFlush: 250,
     maxLength: maxWaitingBytes,
   })
-  // A log that fails must not end the service.
+  // A failing log must not end the service.
   destination.on('error', () => {})
   return destination
 }
 
 /**
- * Writes one JSON object on each line of standard error, because standard output is for the results of commands.
- * Bodies, headers, and query strings are never logged, so only the error of a library could contain something
- * confidential.
+ * Writes one JSON object per line to standard error, because standard output is for the results of commands. Bodies,
+ * headers, and query strings are never logged, so only a library's errors could contain confidential data.
  */
 export const openLog = (destination?: DestinationStream): Log =>
   pino(

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 
-/** Nobody notices if a turn of the event loop takes this long. */
+/** A turn of the event loop this long goes unnoticed. */
 const turnMs = 25
 
-/** Does the same as `items.map(change)` for megabytes of data, but yields to other requests in between. */
+/** Does the same as `items.map(change)` for megabytes of data, but lets other requests run in between. */
 export const mapWithPauses = async <T, R>(items: readonly T[], change: (item: T) => R): Promise<R[]> => {
   const changed: R[] = []
   let since = performance.now()

@@ -3,33 +3,31 @@ import type { Db, OrgId } from './db/database.ts'
 type ErasedConversation = { id: string; externalId: string | null; startedAt: Date; agentId: string }
 
 /**
- * The events of stored data that other resources follow. The resource that stores the data calls `deps.reactions` in
+ * The events about stored data that other resources follow. The resource that stores the data calls `deps.reactions` in
  * the same transaction, and does not know its followers. `server/reactions.ts` lists them.
  */
 export type Events = {
   conversationsStored: {
-    /** Conversations that are new or changed. */
+    /** New or changed conversations. */
     conversationIds: string[]
-    /** These, and others whose metrics changed. */
+    /** New or changed conversations, and others whose metrics changed. */
     conversations: { startedAt: Date }[]
-    /** Conversations that are new. */
+    /** New conversations. */
     createdIds: string[]
-    /** Conversations that completed, or whose transcript changed. */
+    /** Conversations that were completed, or whose transcript changed. */
     toEvaluate: string[]
     /** Conversations whose metrics changed, unless they are evaluated anyway. */
     measured: string[]
     /** Completed conversations with other changes. */
     changedOtherwise: string[]
   }
-  /**
-   * The conversations are about to be deleted, and everything about them can still be read. The caller has locked them.
-   */
+  /** The conversations are about to be deleted, and all their data can still be read. The caller has locked them. */
   conversationsErasing: { conversationIds: string[]; conversations: ErasedConversation[] }
-  /** The conversations are deleted, and their external IDs are recorded as erased. */
+  /** The conversations were deleted, and their external IDs are recorded as erased. */
   conversationsErased: { externalIds: string[] }
-  /** A conversation has a recording, or another one than before. */
+  /** A conversation received a recording, or a different one than before. */
   recordingStored: { conversationId: string }
-  /** What happens to the recordings of an agent has changed. */
+  /** The agent's settings for recordings have changed. */
   recordingPolicyChanged: { agentId: string }
   /** The sound of conversations was measured, or it is known that it can't be. */
   soundSettled: { conversationIds: string[] }
@@ -55,12 +53,12 @@ export type Events = {
     incidentId: string
     kind: 'opened' | 'resolved'
     ownerUserId: string | null
-    /** This is null if Earshot itself did it. */
+    /** Null if Earshot itself did it. */
     byUserId: string | null
   }
   /** The finding has a new assignee. */
   findingAssigned: { findingId: string; assigneeUserId: string; byUserId: string | null; at: Date }
-  /** A comment that mentions people was written or edited. They may not be members. */
+  /** A comment that mentions people was written or edited. The people may not be members. */
   peopleMentioned: {
     commentId: string
     on: { type: 'finding' | 'alertIncident'; id: string }
@@ -76,7 +74,7 @@ export type Events = {
   /** Notifications were stored: at least one, and at most one for each person. */
   notificationsStored: { notifications: { id: string; userId: string }[] }
   notificationsRead: { userId: string }
-  /** The organization and its owner were created in the same transaction. */
+  /** The organization and its owner were just created in the same transaction. */
   organizationCreated: object
   /** The destination is about to be deleted. */
   destinationDeleted: { destinationId: string }

@@ -6,7 +6,7 @@ import type { Log } from './log.ts'
 /** Two machines with synchronized clocks differ by far less than this. */
 const maxDriftMs = 60_000
 
-/** Provides the time for deleting data because of its age. Nothing is deleted while no time can be trusted. */
+/** Provides the time for deleting data by age. Nothing is deleted while no time can be trusted. */
 export type Sweeps = {
   /** Returns the database's time, or undefined while the clocks are in doubt. */
   time: () => Promise<Date | undefined>

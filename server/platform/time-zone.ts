@@ -12,12 +12,12 @@ export const findTimeZone = (written: string): string | undefined => {
     canonicalOf(name)
     return name
   } catch {
-    // The list can be newer than the runtime.
+    // The list can be newer than the runtime's.
     return undefined
   }
 }
 
-/** Returns a zone like `findTimeZone`. Throws if it is unknown, and names its path in the request. */
+/** Returns a zone like `findTimeZone`. Throws an error with its path in the request if it is unknown. */
 export const readTimeZone = (written: string, path: string): string => {
   const name = findTimeZone(written)
   if (name === undefined) throw invalid(path, timeZoneFault)
@@ -26,10 +26,10 @@ export const readTimeZone = (written: string, path: string): string => {
 
 export const timeZoneFault = 'must be an IANA name such as Europe/Berlin'
 
-/** Returns whether two names mean the same zone, such as UTC and Etc/UTC. */
+/** Returns whether two names refer to the same zone, such as UTC and Etc/UTC. */
 export const isSameTimeZone = (a: string, b: string): boolean => a === b || canonicalOf(a) === canonicalOf(b)
 
-/** A local time as if it were UTC. Its UTC fields are the local ones. */
+/** A local time represented as if it were UTC: its UTC fields are the local ones. */
 export type WallTime = Date
 
 export type Zone = {
@@ -71,7 +71,7 @@ export const openZone = (timeZone: string): Zone => {
   }
 }
 
-/** Returns the same local time a number of days earlier. A day can have 23 to 25 hours. */
+/** Returns the same local time on an earlier day, this many days ago. A day can have 23 to 25 hours. */
 export const daysBefore = (instant: Date, days: number, { wallTime, instantAt }: Zone): Date =>
   instantAt(new Date(wallTime(instant).getTime() - days * dayMs))
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { openTurns } from './turns.ts'
 
-/** Lets every waiting owner enter once, and returns the order. */
+/** Lets every waiting owner enter once, and returns their order. */
 const orderOf = async (places: number, owners: string, background = '') => {
   const turns = openTurns(places)
   const order: string[] = []

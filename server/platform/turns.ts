@@ -2,28 +2,28 @@
 import { ApiError } from './errors.ts'
 
 export type Wish = {
-  /** When it aborts, the request leaves the queue, and `enter` rejects with its reason. */
+  /** When this aborts, the request leaves the queue, and `enter` rejects with its reason. */
   signal?: AbortSignal | undefined
-  /** Lets everything else of the same owner go first. */
+  /** Lets all other requests of the same owner go first. */
   background?: boolean | undefined
 }
 
 export type TurnsOptions = {
-  /** The maximum number of slots of one owner. By default, it can have all of them. */
+  /** The maximum number of slots for one owner. By default, an owner can have all of them. */
   perOwner?: number
   /**
-   * The maximum number of waiting requests, for all owners together. An owner only gets another place in the queue
+   * The maximum number of waiting requests for all owners together. An owner only gets another position in the queue
    * while more are free than it has, so a single owner fills half of the queue, and another one can still enter.
    */
   line?: number
 }
 
 export type Turns = {
-  /** Resolves with a function that returns the slot. Rejects if the queue is full. */
+  /** Resolves with a function that frees the slot. Rejects if the queue is full. */
   enter: (owner: string, wish?: Wish) => Promise<() => void>
   /** Returns whether another owner with fewer slots is waiting. */
   isWanted: (owner: string) => boolean
-  /** Rejects everyone in the queue with this error. */
+  /** Rejects all requests in the queue with this error. */
   close: (reason: Error) => void
 }
 
@@ -43,8 +43,8 @@ const firstOf = ({ first, last }: WaitingLine): Waiting | undefined => {
 const countWaiting = (line: WaitingLine | undefined): number => (line ? line.first.size + line.last.size : 0)
 
 /**
- * Opens the slots. The next slot is for the owner with the fewest, and if several have equally few, for the one that
- * has waited longest.
+ * Opens the slots. The next slot goes to the owner with the fewest slots. If several owners have equally few, it goes
+ * to the one that has waited longest.
  */
 export const openTurns = (
   places: number,
@@ -52,7 +52,7 @@ export const openTurns = (
 ): Turns => {
   let free = places
   const takenSlots = new Map<string, number>()
-  /** The owners in the order of turns. One that got a slot moves to the end. */
+  /** The owners in the order of turns. An owner that gets a slot moves to the end. */
   const lines = new Map<string, WaitingLine>()
   const heldBy = (owner: string) => takenSlots.get(owner) ?? 0
 
@@ -71,7 +71,10 @@ export const openTurns = (
     if (countWaiting(line) === 0) lines.delete(owner)
   }
 
-  /** Returns the first owner with the fewest slots among those that wait and can have another one. */
+  /**
+   * Returns the owner with the fewest slots among those that are waiting and can have another one, in the order of
+   * turns.
+   */
   const nextOwner = (): string | undefined => {
     let next: string | undefined
     let fewest = perOwner

@@ -7,9 +7,9 @@ export type AuditEventRow = {
   actor: { kind: 'key' | 'user' | 'service'; keyId: string | null; userId: string | null }
   targets: { type: string; id: string }[]
   requestId: string
-  /** The ID that the caller sent. */
+  /** The request ID that the caller sent. */
   callerRequestId: string | null
-  /** Why the caller did it, if the operation requires a reason. */
+  /** The caller's reason, if the operation requires one. */
   reason: string | null
 }
 

@@ -47,13 +47,13 @@ const eventOf = (actor: AuditActor, action: string, targets: AuditTarget[]) => (
 })
 
 /**
- * Records who did what to which resources, in the transaction of the change. Never records their content. Clients that
- * show the resources are informed of the change. `action` is the resource and the verb, such as `company.update`.
+ * Records who did what to which resources, in the transaction of the change. Never records the content of resources.
+ * Notifies clients that show the resources. `action` is the resource and the verb, such as `company.update`.
  */
 export const recordAudit = (trx: Db, actor: AuditActor, action: string, ...targets: AuditTarget[]) =>
   record(trx, actor.org, eventOf(actor, action, targets))
 
-/** Records what someone did, and the reason that they gave for it. */
+/** Records someone's action with the reason that they gave for it. */
 export const recordReasonedAudit = (
   trx: Db,
   actor: AuditActor,
@@ -61,7 +61,7 @@ export const recordReasonedAudit = (
   { reason, target }: { reason: string; target: AuditTarget },
 ) => record(trx, actor.org, eventOf(actor, action, [target]), reason)
 
-/** Records an operation of the operator on an organization. */
+/** Records an operator's action on an organization. */
 export const recordServiceAudit = (
   trx: Db,
   org: OrgId,

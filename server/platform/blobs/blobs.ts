@@ -15,7 +15,7 @@ import {
   type LinkOptions,
 } from './store.ts'
 
-/** The payload of `/files/{token}`. Without a content type, the stored one is used. */
+/** The payload of `/files/{token}`. Without a content type, the stored type is used. */
 export type FileLink = {
   key: BlobKey
   expiresAt: string | null
@@ -24,7 +24,7 @@ export type FileLink = {
   contentType?: string
   /** The digest of the file, in base64. */
   sha256?: string
-  /** The file can be deleted permanently, so no cache may store a copy. */
+  /** The file may be deleted permanently, so no cache may store a copy. */
   erasable?: true
 }
 
@@ -42,9 +42,9 @@ export type Blobs = BlobStore & {
 
 export type BlobOptions = {
   config: Pick<Config, 'storage' | 'dataDir' | 's3Endpoint'>
-  /** Called whenever a link is created, because the port may only be known then. */
+  /** Called each time a link is created, because the port may not be known earlier. */
   baseUrl: () => string
-  /** The key that signs links. It is derived only for this purpose. */
+  /** The key that signs links, derived only for this purpose. */
   linkKey: Buffer
   clock?: Clock
   sweeps?: Sweeps
@@ -57,14 +57,14 @@ const addressOf = ({ storage, dataDir }: BlobOptions['config']): string =>
     ? resolve(folderOf(storage, dataDir))
     : `s3://${storage.bucket}${storage.prefix === '' ? '' : `/${storage.prefix}`}`
 
-/** Opens the storage without links. With `sweeps`, also deletes partial files of killed processes. */
+/** Opens the storage without links. With `sweeps`, also deletes partial files that killed processes left behind. */
 export const openStore = async (
   { storage, dataDir, s3Endpoint }: BlobOptions['config'],
   clock: Clock,
   sweeps?: Sweeps,
 ): Promise<BlobStore | LinkingStore> => {
   if (storage.kind === 'file') return openLocalStore(folderOf(storage, dataDir), sweeps)
-  // The SDK is large, so it is only loaded if needed.
+  // The SDK is large, so it is only loaded when needed.
   const { openS3Store } = await import('./s3.ts')
   return openS3Store({ ...storage, endpoint: s3Endpoint, clock, sweeps })
 }
@@ -98,7 +98,7 @@ export const openBlobs = async ({
       }),
     readLink: (token) => {
       const reading = readToken<FileLink>(linkKey, token, clock.now())
-      // Earlier versions created links to recordings that never expired.
+      // Earlier versions created links to recordings without an expiry.
       const isUnending = reading.state === 'valid' && reading.payload.erasable && reading.payload.expiresAt === null
       return isUnending ? { state: 'expired' } : reading
     },

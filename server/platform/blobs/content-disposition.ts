@@ -1,4 +1,4 @@
-/** Names the file for every client: in plain form for old ones, and encoded (RFC 6266) for all others. */
+/** Encodes a file name for all clients: in plain form for old clients, and encoded (RFC 6266) for all others. */
 export const contentDisposition = (disposition: 'attachment' | 'inline', fileName?: string): string => {
   if (!fileName) return disposition
   const name = fileName.toWellFormed()

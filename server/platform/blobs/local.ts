@@ -1,5 +1,5 @@
-// Stores files in a folder. Each file ends with a trailer of fixed length that contains the content type. Both change
-// with a single rename, and a file without the trailer is incomplete.
+// Stores files in a folder. Each file ends with a fixed-length trailer that contains the content type. A single rename
+// changes both, and a file without a trailer is incomplete.
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, mkdir, open, opendir, realpath, rename, rm, stat, unlink } from 'node:fs/promises'
@@ -15,7 +15,7 @@ import { type BlobStore, checkContentType, checkKey, checkPrefix, isKey, resolve
  * unlike any key.
  */
 const incoming = '.incoming'
-/** A write touches its file repeatedly. If a file was not touched for this long, its process is dead. */
+/** A write touches its file repeatedly. If a file has not been touched for this long, its process is dead. */
 const abandonedAfterMs = 3_600_000
 
 const trailerBytes = 128
@@ -40,7 +40,7 @@ const hasCode = (error: unknown, ...codes: string[]) =>
   error instanceof Error && 'code' in error && codes.includes(String(error.code))
 
 /**
- * Returns whether the file does not exist. A parent that is not a folder and an unexpected symbolic link count as well.
+ * Returns whether the file does not exist. This includes parents that are not folders, and unexpected symbolic links.
  */
 const isAbsence = (error: unknown) => hasCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP')
 
@@ -117,7 +117,7 @@ export const openLocalStore = async (folder: string, sweeps?: Sweeps): Promise<B
       await mkdir(join(root, organization, kind), { recursive: true })
       const target = await folderOf(organization, kind)
       await rename(temporary, join(target, name))
-      // The parent folders are synced too, because another put may have created them and not synced them yet.
+      // The parent folders are also synced, because another put may have created them without syncing them yet.
       for (const path of [target, join(root, organization), root]) await syncFolder(path)
       return measured.result()
     } catch (error) {
@@ -185,7 +185,7 @@ export const openLocalStore = async (folder: string, sweeps?: Sweeps): Promise<B
       try {
         const target = await folderOf(organization, kind)
         await unlink(join(target, name))
-        // This ensures that erased files don't return after a power failure.
+        // This ensures that erased files don't reappear after a power failure.
         await syncFolder(target)
       } catch (error) {
         if (!isAbsence(error)) throw storageFailure(error)

@@ -24,7 +24,7 @@ export const measure = (source: BlobSource, maxBytes = Number.POSITIVE_INFINITY)
 
   return {
     chunks,
-    /** Returns the error of the source, as opposed to the store. */
+    /** Returns an error of the source, as opposed to an error of the store. */
     failure: () => failure,
     result: () => ({ bytes, sha256: hash.digest('base64') }),
   }

@@ -1,5 +1,5 @@
-// Records which database a file store belongs to. A database deletes files that it does not reference, which would be
-// wrong if another database used them.
+// Records which database a file store belongs to. A database deletes files that it does not reference, which must not
+// happen if another database uses them.
 
 import type { BlobStore } from './store.ts'
 
@@ -14,17 +14,17 @@ const listOwners = async (store: BlobStore): Promise<string[]> => {
   return owners
 }
 
-/** Returns whether this database has its marker in the store. */
+/** Returns whether this database's marker is in the store. */
 export const hasClaimed = async (store: BlobStore, instanceId: string): Promise<boolean> =>
   (await store.head(markOf(instanceId))) !== undefined
 
-/** Returns the keys with which other databases have claimed the store. */
+/** Returns the keys by which other databases have claimed the store. */
 export const listOtherOwners = async (store: BlobStore, instanceId: string): Promise<string[]> =>
   (await listOwners(store)).filter((key) => key !== markOf(instanceId))
 
 /**
- * Returns the keys with which other databases have claimed the store. If there are none, claims it for this database.
- * Of two concurrent claims, at least one sees the other.
+ * Returns the keys by which other databases have claimed the store. If there are none, claims the store for this
+ * database. If two databases claim it at once, at least one of them sees the other claim.
  */
 export const claimStore = async (store: BlobStore, instanceId: string): Promise<string[]> => {
   const owners = await listOwners(store)

@@ -44,9 +44,9 @@ export type S3Options = {
 /** Two parts are in memory at a time. An upload can have 10,000 parts, which contain 80 GiB. */
 const partsAtOnce = 2
 const partBytes = mostBuffered / partsAtOnce
-/** The longest time that S3 allows for signed links. */
+/** The maximum lifetime of signed links on S3. */
 const maxLinkSeconds = 7 * 86_400
-/** If an upload takes a day, its process is dead. */
+/** If an upload takes longer than a day, its process is dead. */
 const abandonedAfterMs = 86_400_000
 const sweepEveryMs = 3_600_000
 const fallbackRegion = 'us-east-1'
@@ -84,7 +84,7 @@ const unavailable = (cause: unknown) =>
   })
 
 /**
- * Returns undefined if the file is missing. The store is responsible for every other failure, not the caller. (Without
+ * Returns undefined if the file is missing. Every other failure is the store's fault, not the caller's. (Without
  * permission to list the bucket, S3 returns 403 instead of 404, so the credentials need it.)
  */
 const ask = async <T>(sent: Promise<T>): Promise<T | undefined> => {
@@ -137,7 +137,7 @@ export const openS3Store = async ({ bucket, prefix, endpoint, clock, sweeps }: S
     )
   }
 
-  /** Rejects a range with the size of the file, which the store's response lacks. */
+  /** Rejects a range. The error includes the file's size, which the store's response lacks. */
   const refuseRange = async (key: string, range: BlobRange) => {
     const found = await head(key)
     if (!found) return undefined
@@ -177,7 +177,7 @@ export const openS3Store = async ({ bucket, prefix, endpoint, clock, sweeps }: S
   }
 
   const check = async () => {
-    // Writing is only checked once. Doing it every few seconds would cost money and create many versions.
+    // Write access is only checked once. Checking it every few seconds would cost money and create many versions.
     try {
       if (writable) return void (await client.send(new HeadBucketCommand({ Bucket: bucket })))
       await client.send(new PutObjectCommand({ ...probe, Body: '', ContentLength: 0 }))
@@ -199,7 +199,7 @@ export const openS3Store = async ({ bucket, prefix, endpoint, clock, sweeps }: S
       await client.send(new AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId }))
     }
   }
-  // This runs in the background and ignores failures, because some stores can't list uploads, and a lifecycle rule of
+  // This runs in the background and ignores failures, because some stores can't list uploads, and a lifecycle rule on
   // the bucket does the same.
   const sweepQuietly = () => void sweep().catch(() => undefined)
   sweepQuietly()

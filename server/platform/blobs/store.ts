@@ -1,8 +1,8 @@
-// Declares the interface of file stores, and the format of keys, ranges, and content types.
+// Defines the interface of file stores, and the format of keys, ranges, and content types.
 import type { Readable } from 'node:stream'
 import { ApiError } from '../errors.ts'
 
-/** The maximum number of bytes of a file in memory during a put. */
+/** The maximum number of bytes that a put keeps in memory. */
 export const mostBuffered = 16 * 1024 * 1024
 
 /** `organizationId/kind/name`. `checkKey` describes the format. */
@@ -36,14 +36,14 @@ export type BlobStore = {
     source: BlobSource,
     options: { contentType: string; maxBytes?: number },
   ) => Promise<{ bytes: number; sha256: string }>
-  /** Opens a file. The caller reads the stream to its end or destroys it. */
+  /** Opens a file. The caller must read the stream to its end or destroy it. */
   get: (key: BlobKey, range?: BlobRange) => Promise<BlobContent | undefined>
   head: (key: BlobKey) => Promise<BlobHead | undefined>
   /** Deletes a file. Succeeds if it does not exist. */
   delete: (key: BlobKey) => Promise<void>
-  /** Lists files in no particular order, with or without concurrent changes. */
+  /** Lists files in no particular order. May or may not include concurrent changes. */
   list: (prefix: string) => AsyncIterable<{ key: BlobKey; modifiedAt: Date }>
-  /** Throws if nothing can be written. */
+  /** Throws if the store is not writable. */
   check: () => Promise<void>
   close: () => Promise<void>
 }
@@ -57,7 +57,7 @@ export type LinkOptions = {
   sha256?: string
 }
 
-/** A store with its own download links, which don't lead through this service. */
+/** A store with its own download links, which bypass this service. */
 export type LinkingStore = BlobStore & { signedUrl: (key: BlobKey, options: LinkOptions) => Promise<string> }
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -105,7 +105,7 @@ export const checkContentType = (contentType: string): string => {
 export const isOrdered = ({ start, end = start }: BlobRange): boolean =>
   Number.isSafeInteger(start) && Number.isSafeInteger(end) && start >= 0 && end >= start
 
-/** Returns the part of a file to send. */
+/** Returns the range of the file to send. */
 export const resolveRange = (range: BlobRange | undefined, totalBytes: number): { start: number; bytes: number } => {
   if (!range) return { start: 0, bytes: totalBytes }
   const end = Math.min(range.end ?? totalBytes - 1, totalBytes - 1)

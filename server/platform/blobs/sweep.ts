@@ -14,7 +14,7 @@ const batchSize = 500
 type Owned = { db: Db; blobs: Blobs; log: Log }
 
 /**
- * Throws if the storage lacks the files of this database, for example because a mount is missing and its folder is
+ * Throws if this database's files are not in the storage, for example because a mount is missing and its folder is
  * empty.
  */
 export const checkOwnStore = async ({ db, blobs }: Pick<Owned, 'db' | 'blobs'>): Promise<void> => {
@@ -26,9 +26,7 @@ export const checkOwnStore = async ({ db, blobs }: Pick<Owned, 'db' | 'blobs'>):
   )
 }
 
-/**
- * Claims the storage. Returns false and logs it if the storage belongs to another database, which may use the files.
- */
+/** Claims the storage. Returns false and logs a message if it belongs to another database, which may use the files. */
 export const claimOwnStore = async ({ db, blobs, log }: Owned): Promise<boolean> => {
   await checkOwnStore({ db, blobs })
   const owners = await claimStore(blobs, await readInstanceId(db))
@@ -42,9 +40,9 @@ type SweptStore = SweepDeps & { blobs: Blobs }
 type FileSweep = {
   name: string
   schedule: string
-  /** The kind of files to sweep, which is the middle part of their keys. */
+  /** The kind of files to sweep, which is the middle segment of their keys. */
   kind: string
-  /** Returns which of these files of an organization are in use. */
+  /** Returns which of an organization's files are in use. */
   listNamed: (db: Db, org: OrgId, keys: string[]) => Promise<string[]>
 }
 
@@ -78,7 +76,9 @@ const sweepFiles = async (
   if (deleted > 0) log.info({ organizationId: org, kind, deleted }, 'deleted unreferenced files')
 }
 
-/** Deletes files that nothing references. They remain if a process dies between storing a file and referencing it. */
+/**
+ * Deletes files that nothing references. Such files remain if a process dies between storing a file and referencing it.
+ */
 export const defineFileSweep = (sweep: FileSweep): Job<SweptStore, SweepPayload> =>
   defineSweep<SweptStore, { id: string }>({
     name: sweep.name,

@@ -1,5 +1,5 @@
-// Announces changes of resources to all processes. Announcements contain names and IDs, but never content. The event
-// streams of `server/stream` follow them.
+// Announces changes to resources to all processes. Announcements contain names and IDs, but never content. The event
+// streams in `server/stream` follow them.
 
 import type { Db, OrgId } from '../db/database.ts'
 import { longestNotice, notify } from '../db/notify.ts'
@@ -12,18 +12,18 @@ export type ChangeKind = (typeof changeKinds)[number]
 export type Change = {
   resource: Resource
   kind: ChangeKind
-  /** The resources that changed. If it is not set, any resource of this kind may have changed. */
+  /** The resources that changed. If missing, any resource of this kind may have changed. */
   ids?: string[]
-  /** The only people who may know of the change. */
+  /** The only people who may learn about the change. */
   userIds?: string[]
 }
 
-/** The changes of one transaction, or as many of them as fit into a notification. */
+/** The changes in one transaction, or as many of them as fit into a notification. */
 export type Notice = { org: string; id: string; changes: Change[] }
 
 export const changesChannel = 'earshot_changes'
 
-/** If there are more IDs than this, they are left out, because no page shows that many at once. */
+/** If there are more IDs than this, all are omitted, because no page shows that many at once. */
 const mostIds = 20
 const idLength = 36
 
@@ -34,7 +34,10 @@ const compact = ({ resource, kind, ids = [], userIds }: Change): Compact => {
   return userIds ? [resource, kind, named, userIds] : [resource, kind, named]
 }
 
-/** Returns the payloads of notifications: the organization, an ID, and JSON. Each is short enough for PostgreSQL. */
+/**
+ * Returns the payloads of notifications: the organization, an ID, and JSON. Each payload is short enough for
+ * PostgreSQL.
+ */
 const payloadsOf = (org: OrgId, changes: Change[]): string[] => {
   const room = longestNotice - 2 * idLength - '[]'.length
   const groups: string[][] = []
@@ -52,7 +55,7 @@ const payloadsOf = (org: OrgId, changes: Change[]): string[] => {
   return groups.map((group) => `${org}${newId()}[${group.join(',')}]`)
 }
 
-/** Returns the organization of a payload without parsing it. */
+/** Returns the organization in a payload without parsing the payload. */
 export const orgOfPayload = (payload: string): string => payload.slice(0, idLength)
 
 export const readPayload = (payload: string): Notice => {

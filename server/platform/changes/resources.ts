@@ -1,20 +1,20 @@
 import type { Entitlement, Feature, Role } from '../identity/actor.ts'
 
 type Rule = {
-  /** The role that is needed to read the resource and to follow its changes. */
+  /** The role required to read the resource and to follow its changes. */
   role: Role
   entitlement?: Entitlement
   feature?: Feature
   /** People with an unfinished blind review don't see these changes. */
   hiddenFromBlind?: true
-  /** The type of the resource in audit events. Each audit event of this type is a change. */
+  /** The resource's type in audit events. Each audit event of this type is a change. */
   audited?: string
 }
 
-/** The resources with announced changes, by the names of their paths. */
+/** The resources whose changes are announced, by their names in paths. */
 const resources = {
   conversations: { role: 'viewer' },
-  /** The results of monitors. The ID is that of the conversation. */
+  /** Monitor results. The ID is the conversation's ID. */
   results: { role: 'viewer', entitlement: 'monitors', hiddenFromBlind: true },
   'bulk-actions': { role: 'viewer', audited: 'bulkAction' },
   monitors: { role: 'viewer', entitlement: 'monitors', audited: 'monitor' },

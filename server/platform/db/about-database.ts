@@ -11,7 +11,7 @@ export const storeDatabaseSize = async (db: Db): Promise<void> => {
 
 export type DatabaseSize = { bytes: number; addedBytes: number | null; days: number | null }
 
-/** Returns the current size, and its growth in the last week, or since recording began if that is more recent. */
+/** Returns the current size and its growth in the last week, or since recording began if that was more recent. */
 export const readDatabaseSize = async (db: Db): Promise<DatabaseSize> => {
   const { rows } = await sql<DatabaseSize>`
     SELECT now.bytes, now.bytes - past.bytes AS "addedBytes", current_date - past.day AS days
@@ -22,14 +22,14 @@ export const readDatabaseSize = async (db: Db): Promise<DatabaseSize> => {
   return rows[0] ?? { bytes: 0, addedBytes: null, days: null }
 }
 
-/** Returns how far this machine's clock is ahead of the database's, in milliseconds. */
+/** Returns how many milliseconds this machine's clock is ahead of the database's clock. */
 export const measureClockSkew = async (db: Db): Promise<number> => {
   const before = Date.now()
   const { rows } = await sql<{ now: Date }>`SELECT clock_timestamp()::timestamptz(3) AS now`.execute(db)
   return Math.round((before + Date.now()) / 2 - (rows[0]?.now.getTime() ?? before))
 }
 
-/** Lists the processes that are connected to the database, by the name of their connection for notifications. */
+/** Lists the processes that are connected to the database, using the names of their notification connections. */
 const listConnectedProcesses = async (db: Db, pattern: string): Promise<string[]> => {
   const { rows } = await sql<{ name: string }>`
     SELECT application_name AS name FROM pg_stat_activity
@@ -37,7 +37,7 @@ const listConnectedProcesses = async (db: Db, pattern: string): Promise<string[]
   return rows.map(({ name }) => name)
 }
 
-/** Reads the version and roles from the name of a process's connection for notifications. */
+/** Parses the version and roles from the name of a process's notification connection. */
 const readProcessName = (name: string): { version: string; roles: string } | undefined => {
   const [, version, roles] = / v(\S+) (\S+) notices$/.exec(name) ?? []
   return version === undefined || roles === undefined ? undefined : { version, roles }
@@ -46,7 +46,7 @@ const readProcessName = (name: string): { version: string; roles: string } | und
 export const listProcesses = async (db: Db) =>
   (await listConnectedProcesses(db, '% notices')).flatMap((name) => readProcessName(name) ?? [])
 
-/** Returns whether all connected processes have the same version: not during an upgrade. */
+/** Returns whether all connected processes have the same version, which is not the case during an upgrade. */
 export const runsOneVersion = async (db: Db): Promise<boolean> =>
   new Set((await listProcesses(db)).map(({ version }) => version)).size <= 1
 

@@ -9,7 +9,7 @@ import { errorCode } from './process-control.ts'
 /** Copies one file between the two folders. Fails with ENOENT if it does not exist. */
 export type CopyFile = (path: string) => Promise<void>
 
-/** The content of these folders belongs to the running server, and recovery creates it again. */
+/** The contents of these folders belong to the running server, and recovery creates them again. */
 const emptied = [
   'pg_dynshmem',
   'pg_notify',
@@ -22,13 +22,13 @@ const emptied = [
 ]
 const leftOut =
   /^(postmaster\.(pid|opts)|\.s\.PGSQL\..*|pgsql_tmp.*|pg_internal\.init.*|backup_label.*|tablespace_map.*)$/
-/** This file is read last, because it contains where recovery starts. */
+/** This file is read last, because it records where recovery starts. */
 const controlFile = 'global/pg_control'
 const logSegment = /^[0-9A-F]{24}$/
 
 /**
- * Copies a file unless it has disappeared. The database creates and deletes files while it runs, and its log has
- * everything about them.
+ * Copies a file unless it has disappeared. The database creates and deletes files while it runs, and its log contains
+ * all data about them.
  */
 const copyIfThere = async (copy: CopyFile, path: string): Promise<void> => {
   try {
@@ -50,7 +50,7 @@ const copyFolder = async (source: string, target: string, path: string, copy: Co
   }
 }
 
-/** Copies a cluster. `folder` is that of the connected cluster. `target` must not exist. */
+/** Copies a cluster. `folder` is the folder of the connected cluster. `target` must not exist. */
 export const copyCluster = async (
   connection: pg.PoolConfig,
   { folder, target, copy }: { folder: string; target: string; copy: CopyFile },

@@ -16,7 +16,7 @@ const explainTimeZone = (error: unknown): never => {
 }
 
 /**
- * Returns the times at which the intervals of a period start, and finally `until`. The first time is `since` itself.
+ * Returns the times at which the intervals of a period start, followed by `until`. The first time is `since` itself.
  * Without `since`, the period has thirty days.
  */
 export const listPeriodBounds = async (
@@ -30,8 +30,8 @@ export const listPeriodBounds = async (
     ? sql`${since}::timestamptz`
     : sql`date_trunc('day', date_subtract(${last}, interval '29 days', ${timezone}), ${timezone})`
   const step = sql`${`1 ${interval}`}::interval`
-  // Each bound is computed from the first one and then moved to the start of its interval. If clocks change at
-  // midnight, one day starts at one o'clock, but the next one does not.
+  // Each bound is computed from the first bound and then moved to the start of its interval. If clocks change at
+  // midnight, one day starts at one o'clock, but the next day does not.
   const { rows } = await sql<{ bound: Date }>`
     WITH window_start AS MATERIALIZED (SELECT ${start} AS start)
     SELECT start AS bound FROM window_start

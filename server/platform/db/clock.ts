@@ -5,7 +5,7 @@ import type { Db } from './database.ts'
 const refreshEveryMs = 10_000
 /** Smaller differences can result from the round trip to the database. */
 const toleranceMs = 100
-/** A slower response would make the reading too inexact. */
+/** A slower response would make the reading too imprecise. */
 const longestAnswerMs = 1_000
 
 export const readDatabaseTime = async (db: Db): Promise<Date> => {
@@ -16,7 +16,7 @@ export const readDatabaseTime = async (db: Db): Promise<Date> => {
 }
 
 /**
- * Opens the clock that all processes of an installation share, which is the database's. Between two readings, this
+ * Opens the clock that all processes of an installation share: the database's clock. Between two readings, this
  * machine's monotonic timer continues it, so setting the machine's clock has no effect.
  */
 export const openDatabaseClock = async (db: Db): Promise<Clock & { close: () => void }> => {
@@ -32,7 +32,7 @@ export const openDatabaseClock = async (db: Db): Promise<Clock & { close: () => 
   }
 
   await refresh()
-  // While the database is unavailable, the last reading counts.
+  // While the database is unavailable, the last reading is used.
   const refreshing = setInterval(() => void refresh().catch(() => undefined), refreshEveryMs).unref()
   return {
     now: () => new Date(Math.round(performance.now() + (offsetMs ?? performance.timeOrigin))),

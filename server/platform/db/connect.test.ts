@@ -90,7 +90,7 @@ test('a server without a pooler is checked with one connection', async () => {
   expect(proxy.connections()).toBe(1)
 })
 
-/** Forwards statements of any number of connections to one session, like a transaction pooler. */
+/** Forwards statements from any number of connections to one session, as a transaction pooler does. */
 const openPooler = async (connection: pg.ClientConfig) => {
   const session = new pg.Client(connection)
   session.on('error', () => {})
@@ -102,7 +102,7 @@ const openPooler = async (connection: pg.ClientConfig) => {
     createServer((client) => {
       client.on('error', () => {})
       client.once('data', () => {
-        // These messages say that the client is authenticated and that the server is ready for queries.
+        // These messages mean that the client is authenticated and that the server is ready for queries.
         client.write(Buffer.from('520000000800000000' + '5a0000000549', 'hex'))
         client.on('data', (message) => {
           if (message[0] === 'X'.charCodeAt(0)) return client.end()
@@ -147,7 +147,7 @@ test('waits for an external server that is not up yet', async () => {
   const options = { ...common(), applicationName: 'earshot serve', exclusive: 'required' as const }
   const refused = connectDatabase({ ...options, databaseUrl: `postgresql://a:b@127.0.0.1:${address.port}/c` })
   const settled = expect(refused).rejects.toThrow('cannot be reached: Connection terminated unexpectedly')
-  // The server now accepts the connection and closes it, which is not retried.
+  // The server now accepts the connection and then closes it. The client must not retry in that case.
   const late = createServer((socket) => socket.destroy()).listen(address.port, '127.0.0.1')
   await settled
   await new Promise((resolve) => late.close(resolve))

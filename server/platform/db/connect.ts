@@ -12,10 +12,10 @@ export type ConnectOptions = {
   applicationName: string
   log: Log
   /**
-   * `required` rejects a data directory that another process uses. `preferred` also works next to a running service.
+   * `required` rejects a data directory that another process uses. `preferred` also works alongside a running service.
    */
   exclusive: 'required' | 'preferred'
-  /** How long to wait for an external server that does not respond yet. */
+  /** The time to wait for an external server that does not respond yet. */
   patienceMs?: number
   onState?: (state: EmbeddedState, error?: Error) => void
 }
@@ -30,14 +30,15 @@ const sharedSessions = (setting: string) =>
   `The connection pooler of ${setting} shares sessions between connections. Set it to session mode ` +
   '(pool_mode = session in PgBouncer), or connect to the server itself.'
 
-/** How often two connections are compared, because a busy pooler may separate them once. */
+/** The number of comparisons between two connections. A busy pooler may separate them in some of them. */
 const rounds = 3
-/** If the pooler is full, a connection waits, which proves nothing. */
+/** If the pooler is full, a connection has to wait, which proves nothing. */
 const answerTimeoutMs = 2_000
 
 /**
- * Returns whether two connections share server sessions, as behind a transaction pooler. If so, either the session of a
- * connection changes, or both have the same one. Without this check, notifications and locks would be lost later.
+ * Returns whether two connections share server sessions, as they do behind a transaction pooler. In that case, either a
+ * connection's session changes, or both connections have the same session. Without this check, notifications and locks
+ * would be lost later.
  */
 const shareSessions = async (first: pg.Client, connectionString: string): Promise<boolean> => {
   const readSession = async (client: pg.Client): Promise<number | undefined> => {
@@ -45,7 +46,7 @@ const shareSessions = async (first: pg.Client, connectionString: string): Promis
     return (await client.query<{ pid: number }>(query)).rows[0]?.pid
   }
   const own = await readSession(first).catch(() => undefined)
-  // A pooler numbers its clients itself. Usually there is none, and a second connection is not needed.
+  // A pooler numbers its clients itself. Usually there is no pooler, and a second connection is not needed.
   if (own === undefined || own === processIdOf(first)) return false
   const second = new pg.Client({ connectionString, connectionTimeoutMillis: answerTimeoutMs })
   second.on('error', () => {})

@@ -6,10 +6,10 @@ import { recordQuery } from './query-spans.ts'
 import { planning, type SessionSettings, setSession } from './session.ts'
 import type { DB } from './tables.ts'
 
-/** Runs queries on a pool or in an open transaction. */
+/** Runs queries on a pool or within an open transaction. */
 export type Db = Kysely<DB>
 
-/** The ID of an organization. It is a type of its own, so that no query compiles without one. */
+/** The ID of an organization. It has its own type, so that no query compiles without it. */
 export type OrgId = string & { readonly brand: 'OrgId' }
 
 export type DatabaseOptions = {
@@ -24,13 +24,13 @@ export type DatabaseOptions = {
   onConnectionLost?: (error: Error) => void
   /** Opens an additional connection for the lookups of a busy service. */
   pipelined?: boolean
-  /** Additional settings of the sessions. */
+  /** Additional session settings. */
   settings?: SessionSettings
   /** Traces statements as child spans of their callers. */
   traced?: boolean
-  /** The class of connections, unless it is NamingClient. */
+  /** The class for connections. The default is NamingClient. */
   Client?: typeof NamingClient
-  /** Prepares a new connection further. If this rejects, the connection is closed. */
+  /** Performs further setup on a new connection. If this rejects, the connection is closed. */
   onConnect?: (client: pg.ClientBase) => Promise<void>
   /** Connections are replaced after this time. */
   lifetimeSeconds?: number
@@ -38,16 +38,16 @@ export type DatabaseOptions = {
 
 export type Database = {
   db: Db
-  /** Returns how many requests wait for a connection. */
+  /** Returns the number of requests that are waiting for a connection. */
   waiting: () => number
   stats: () => { total: number; idle: number; waiting: number }
   connection: pg.PoolConfig
   close: () => Promise<void>
 }
 
-// Stored times only have milliseconds (timestamptz(3)), so a Date is exact. 64-bit integers are counts and bytes far
-// below 2^53, and become numbers. Amounts of money do too. Sessions use UTC, and this parser handles it several times
-// faster than the general one.
+// Stored times only have millisecond precision (timestamptz(3)), so a Date is exact. 64-bit integers are counts and
+// bytes far below 2^53, and become numbers. So do amounts of money. Sessions use UTC, and this parser handles UTC
+// several times faster than the general one.
 const parseInstant = pg.types.getTypeParser(pg.types.builtins.TIMESTAMPTZ)
 pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) =>
   text.endsWith('+00') ? new Date(`${text.slice(0, 10)}T${text.slice(11, -3)}Z`) : parseInstant(text),
@@ -55,7 +55,7 @@ pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) =>
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 pg.types.setTypeParser(pg.types.builtins.NUMERIC, Number)
 
-/** The time for the round trip to a server that ends the statement itself. */
+/** Extra time for the round trip, so that the server ends the statement itself. */
 const answerMarginMs = 5_000
 
 /** A connection, or a pool. */
@@ -67,7 +67,7 @@ type RunAlone = (text: string, values: unknown[]) => Promise<pg.QueryResult>
 const runners = new WeakMap<Db, RunAlone>()
 
 /**
- * Returns a function that runs a single statement on any connection, in the fastest way. Returns undefined for a
+ * Returns a function that runs a single statement on any connection in the fastest way. Returns undefined for a
  * transaction, which has its own connection.
  */
 export const runnerOf = (db: Db): RunAlone | undefined => runners.get(db)
@@ -79,7 +79,7 @@ export const dbOver = (pool: PostgresPool, run: RunAlone, { traced }: Pick<Datab
   return db
 }
 
-/** Opens connections that are ready for statements of the service. */
+/** Opens connections that are ready for the service's statements. */
 export const openConnections = (options: DatabaseOptions) => {
   const connection: pg.PoolConfig = { ...options.connection, application_name: options.applicationName }
   const statementTimeoutMs = options.statementTimeoutMs ?? 30_000
@@ -107,11 +107,11 @@ export const openConnections = (options: DatabaseOptions) => {
     maxLifetimeSeconds: options.lifetimeSeconds ?? 0,
     onConnect: prepare,
   })
-  // The pool reports its end before its last connections are closed. The server may still interrupt those.
+  // The pool reports its end before its last connections are closed, and the server can still interrupt those.
   let closing = false
   pool.on('error', (error) => !closing && options.onConnectionLost?.(error))
-  // The pool only listens to errors of idle connections. Without this listener, losing one between two statements of a
-  // transaction would end the process.
+  // The pool only listens for errors on idle connections. Without this listener, losing a connection between two
+  // statements of a transaction would end the process.
   pool.on('connect', (client) => client.on('error', () => {}))
   const pipeline = options.pipelined ? openPipeline({ ...timed, Client }, prepare) : undefined
   return {

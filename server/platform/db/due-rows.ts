@@ -3,11 +3,11 @@ import { dayMs } from '../durations.ts'
 import { placement } from './citus/placement.ts'
 import type { Db, OrgId } from './database.ts'
 
-/** Deletes or changes rows once they are due, one organization at a time. */
+/** Deletes or updates rows when they are due, one organization at a time. */
 export type DueRows = {
   /** Finds organizations that may have due rows. */
   listOrganizationsAllOrgs: (db: Db, now: Date) => Promise<{ id: OrgId }[]>
-  /** Processes at most `limit` rows of one organization, and returns how many there were. */
+  /** Processes at most `limit` rows of one organization, and returns the number of processed rows. */
   sweep: (db: Db, org: OrgId, place: { now: Date; limit: number }) => Promise<number>
 }
 
@@ -15,11 +15,11 @@ type Definition = {
   /** The primary key of the table must be the organization and `id`. */
   table: string
   /**
-   * The condition of a due row. An index must start with the organization and this condition. Other tables are compared
-   * with `org`, because a cluster finds the node of an organization by its value.
+   * The condition for due rows. An index must start with the organization and this condition. Other tables are compared
+   * with `org`, because a cluster finds an organization's node by value.
    */
   isDue: (now: Date, org: RawBuilder<unknown>) => RawBuilder<unknown>
-  /** The columns to change. Without it, rows are deleted. */
+  /** The columns to update. Without it, rows are deleted. */
   change?: RawBuilder<unknown>
 }
 
@@ -32,7 +32,7 @@ export const dueRows = ({ table, isDue, change }: Definition): DueRows => ({
     return rows
   },
   sweep: async (db, org, { now, limit }) => {
-    // This skips rows that another process is handling. Rows with a copy on every node are never locked.
+    // This skips rows that another process is handling. Rows that are copied to every node are never locked.
     const lock = placement[table] === 'reference' ? sql`` : sql`FOR UPDATE SKIP LOCKED`
     const due = sql`
       SELECT id FROM ${sql.table(table)}

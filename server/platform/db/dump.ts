@@ -1,4 +1,4 @@
-// Writes the schema as text, for readers and to compare it with the migrations.
+// Writes the schema as text, for people to read and for comparison with the migrations.
 
 import pg from 'pg'
 
@@ -11,7 +11,7 @@ const tablesSql = `
   WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND c.relname <> 'migrations'
   ORDER BY c.relname`
 
-// PL/pgSQL is left out, because every database has it.
+// PL/pgSQL is omitted, because every database has it.
 const extensionsSql = `
   SELECT 'CREATE EXTENSION ' || quote_ident(extname) || ';' AS line FROM pg_extension
   WHERE extname <> 'plpgsql' ORDER BY extname`
@@ -31,7 +31,7 @@ const columnsSql = `
   WHERE a.attrelid = $1 AND a.attnum > 0 AND NOT a.attisdropped
   ORDER BY a.attnum`
 
-// NOT NULL is left out, because it is part of the column.
+// NOT NULL is omitted, because it is part of the column.
 const constraintsSql = `
   SELECT 'CONSTRAINT ' || quote_ident(conname) || ' ' || pg_get_constraintdef(oid) AS line
   FROM pg_constraint WHERE conrelid = $1 AND contype <> 'n'
@@ -65,8 +65,8 @@ const dumpTable = async (client: pg.ClientBase, table: Table): Promise<string> =
 }
 
 /**
- * Returns the extensions and the tables of the public schema, sorted by name. The same schema always results in the
- * same text.
+ * Returns the extensions and the tables in the public schema, sorted by name. The same schema always produces the same
+ * text.
  */
 export const dumpSchema = async (connection: pg.ClientConfig): Promise<string> => {
   const client = new pg.Client({ ...connection, application_name: 'earshot schema' })

@@ -1,4 +1,4 @@
-// Manages the folder of PostgreSQL's data, and the folder of its socket.
+// Manages the folders for PostgreSQL's data and its socket.
 
 import { createHash, randomBytes } from 'node:crypto'
 import {
@@ -75,7 +75,7 @@ export const prepareCluster = async (dataDir: string, launcher: Launcher, log: L
   log.info({ dataDir }, 'creating the database')
   await makeFolder(folder, async (partial) => {
     await giveTree(partial, launcher.initializer)
-    // The builtin locale sorts alike on every system, and never changes with a C library.
+    // The builtin locale sorts the same way on every system, and never changes with a C library.
     const settings = ['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--encoding=UTF8', '--auth=trust']
     const command = launcher.command('initdb', ['-D', partial, '-U', superuser, '--no-instructions', ...settings])
     const { ok, output } = await run(command, initTimeoutMs)
@@ -87,8 +87,8 @@ export const prepareCluster = async (dataDir: string, launcher: Launcher, log: L
 
 /**
  * Writes the two files that tell the server how to authenticate callers. They are next to the cluster, so that they
- * also protect a cluster that was restored or is older. If the server runs as the user who starts it, the folder of its
- * socket already protects it.
+ * also protect older and restored clusters. If the server runs as the user who starts it, its socket folder already
+ * protects it.
  */
 export const writeAccessFiles = async (clusterFolder: string, launcher: Launcher): Promise<Record<string, string>> => {
   if (!launcher.asksWhoCalls) return {}
@@ -107,8 +107,8 @@ const replaceFile = async (path: string, text: string): Promise<void> => {
 }
 
 /**
- * Creates the folder of the socket, which only its owner can access. All processes of a data directory get the same
- * one.
+ * Creates the folder for the socket, which only its owner can access. All processes of a data directory get the same
+ * folder.
  */
 export const prepareSocketFolder = async (clusterFolder: string, launcher: Launcher): Promise<string> => {
   if (Buffer.byteLength(join(clusterFolder, '.s.PGSQL.5432')) <= maxSocketPathBytes) return clusterFolder

@@ -34,12 +34,12 @@ export const makeFolder = async (target: string, fill: (partial: string) => Prom
   }
 }
 
-/** Removes partial folders of killed processes in `folder`. */
+/** Removes the partial folders that killed processes left in `folder`. */
 export const sweepPartials = async (folder: string): Promise<void> => {
   for (const name of await readdir(folder)) {
     const maker = /\.partial-(\d+)-[0-9a-f]{8}$/.exec(name)?.[1]
     if (!maker || (Number(maker) !== process.pid && (await isAlive(Number(maker))))) continue
-    // A child of the dead process may continue writing for a moment.
+    // A child of the dead process may continue to write for a moment.
     await rm(join(folder, name), { recursive: true, force: true, maxRetries: 5 })
   }
 }
@@ -53,7 +53,10 @@ export const syncFolder = async (folder: string): Promise<void> => {
   }
 }
 
-/** Makes a folder with its content readable for everyone, regardless of the umask of its creation, and syncs it. */
+/**
+ * Makes a folder and its contents readable for everyone, regardless of the umask with which it was created, and syncs
+ * it.
+ */
 export const publishTree = async (folder: string): Promise<void> => {
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name)
@@ -72,7 +75,7 @@ export const publishTree = async (folder: string): Promise<void> => {
 }
 
 /**
- * Changes the owner of a folder with its content, which only root can do. The top folder is last, so that its owner
+ * Changes the owner of a folder and its contents, which only root can do. The top folder comes last, so that its owner
  * shows whether everything was changed.
  */
 export const giveTree = async (folder: string, { uid, gid }: Owner): Promise<void> => {

@@ -16,9 +16,12 @@ export type Launcher = {
   way: WayName
   /** The user who must own the data for PostgreSQL to accept it. */
   owner: Owner
-  /** The user who creates the data before its owner changes, because initdb rejects a user without a name. */
+  /**
+   * The user who creates the data before its owner changes. This is necessary because initdb rejects users without a
+   * name.
+   */
   initializer: Owner
-  /** Whether the server identifies callers by their user, and only accepts the one who starts it. */
+  /** Whether the server identifies callers by their user and only accepts the user who started it. */
   asksWhoCalls: boolean
   command: (program: 'initdb' | 'postgres', args: string[]) => Command
 }
@@ -41,8 +44,8 @@ const rootHome = '/var/lib/earshot'
 const probeTimeoutMs = 10_000
 
 /**
- * The environment of the programs. It is the same whatever variables the user has set: English messages, UTC, and no
- * PG… defaults.
+ * The environment of the programs. It doesn't depend on the user's variables: English messages, UTC, and no PG…
+ * defaults.
  */
 export const programEnvironment = {
   LC_ALL: 'C',
@@ -51,7 +54,7 @@ export const programEnvironment = {
 }
 
 const probe = 'cd "$1" && exec "$2" --version'
-/** Also checks that the user has a name, which initdb needs and the generated user of a container lacks. */
+/** Also checks that the user has a name. initdb needs one, but a container's generated user has none. */
 const namedProbe = 'cd "$1" && { [ -e postgres/PG_VERSION ] || id -un >/dev/null; }'
 
 const elsewhere = 'Set DATABASE_URL to a PostgreSQL 16 or newer instead.'
@@ -66,7 +69,8 @@ export const findBinaries = (): string => {
 }
 
 /**
- * Creates the symbolic links that the package lists, because npm packages can't contain any. Returns whether all exist.
+ * Creates the symbolic links that the package lists, because npm packages can't contain links. Returns whether all of
+ * them exist.
  */
 const hydrateLinks = async (native: string): Promise<boolean> => {
   const text = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]')
@@ -102,7 +106,7 @@ const copyBinaries = async (native: string, parent: string): Promise<string> => 
 
 const waysOf = async (dataDir: string): Promise<Way[]> => {
   const bare = (file: string, args: string[]): Command => ({ file, args, identity: {} })
-  // The program believes that it runs as nobody. It has access to the files of its real user, but no capabilities.
+  // The program sees itself as nobody. It can access the files of its real user, but has no capabilities.
   const asNobody = (file: string, args: string[]): Command =>
     bare('unshare', ['--user', `--map-user=${nobody.uid}`, `--map-group=${nobody.gid}`, file, ...args])
   if (!isRoot()) {
@@ -113,8 +117,8 @@ const waysOf = async (dataDir: string): Promise<Way[]> => {
       { name: 'plain, copied', owner, copyTo: dataDir, wrap: bare },
     ]
   }
-  // Existing data of a normal user keeps its owner. nobody can't be the owner, because all other programs that run as
-  // nobody would have access.
+  // Existing data of a normal user keeps its owner. The owner can't be nobody, because then all other programs that run
+  // as nobody would have access.
   const existing = await statOrUndefined(join(dataDir, 'postgres'))
   const isTaken = existing && existing.uid !== 0 && existing.uid !== nobody.uid
   const owner = isTaken ? { uid: existing.uid, gid: existing.gid } : dedicated
@@ -124,8 +128,8 @@ const waysOf = async (dataDir: string): Promise<Way[]> => {
     { name: 'user namespace', owner: { uid: 0, gid: 0 }, wrap: asNobody },
     { name: 'plain, copied', owner, initializer: nobody, copyTo: dataDir, wrap: dropped },
     {
-      // Containers forbid user namespaces, so the program runs as another user with access to closed folders. It finds
-      // itself with access(), which ignores capabilities, so it is in a folder that everyone can access.
+      // Containers forbid user namespaces, so the program runs as another user with access to closed folders. It
+      // locates itself with access(), which ignores capabilities, so it is in a folder that everyone can access.
       name: 'capability, copied',
       owner,
       initializer: nobody,
@@ -161,7 +165,7 @@ export const run = ({ file, args, identity }: Command, timeoutMs: number): Promi
     )
   })
 
-/** Returns the first way that can both access the data directory and run the programs. */
+/** Returns the first method that can both access the data directory and run the programs. */
 export const chooseLauncher = async (options: {
   native: string
   dataDir: string

@@ -1,5 +1,5 @@
-// Starts the server of a cluster. Uses a running one, waits for one that is starting, recovering, or stopping, and
-// otherwise starts one. Several processes can do this at once.
+// Starts the server of a cluster. Uses a running server, waits for a server that is starting, recovering, or stopping,
+// and otherwise starts one. Several processes can do this at once.
 
 import { spawn } from 'node:child_process'
 import { copyFile, open, readFile, realpath, truncate, writeFile } from 'node:fs/promises'
@@ -21,7 +21,7 @@ export type Cluster = {
   log: Log
 }
 
-/** A connection to the maintenance database of a running server. */
+/** A connection to the maintenance database on a running server. */
 export type RunningPostmaster = { client: pg.Client; pid: number; socketFolder: string; gone: Promise<void> }
 
 const lockConflictTimeoutMs = 30_000
@@ -29,7 +29,7 @@ const unreachableTimeoutMs = 10_000
 const fastStopMs = 10_000
 const immediateStopMs = 10_000
 const maxLogBytes = 10 * 1024 * 1024
-/** No system has a process ID this high, so it never refers to a running process. */
+/** No system has a process ID this high, so it never matches a running process. */
 const deadPid = 99_999_999
 
 const serverSettings = (socketFolder: string): Record<string, string> => {
@@ -44,9 +44,10 @@ const serverSettings = (socketFolder: string): Record<string, string> => {
     max_wal_size: '4GB',
     random_page_cost: '1.1',
     jit: 'off',
-    // Until a table that grew has statistics, joins take plans for empty tables, which is after a minute by default.
+    // Until a table that has grown has statistics, joins use plans for empty tables. By default, that takes up to a
+    // minute.
     autovacuum_naptime: '10s',
-    // Statements and errors contain values, and what people said must not be logged.
+    // Statements and errors contain values, and transcripts must not be logged.
     log_min_messages: 'log',
     log_min_error_statement: 'panic',
     log_error_verbosity: 'terse',
@@ -87,7 +88,7 @@ const ask = async ({ folder, socketFolder, applicationName }: Cluster): Promise<
     connectionTimeoutMillis: 5_000,
   })
   client.on('error', () => {})
-  // The listener is added first, because the connection can end while it is still being set up.
+  // The listener is added first, because the connection can end during setup.
   const gone = new Promise<void>((resolve) => client.once('end', resolve))
   try {
     await client.connect()
@@ -146,7 +147,7 @@ const start = async ({ folder, socketFolder, launcher, settings }: Cluster): Pro
       killed: false,
       report: async () => {
         const written = (await readFile(path)).subarray(from).toString()
-        // The file can contain messages of other processes that try to start the server at the same time.
+        // The file can contain messages from other processes that try to start the server at the same time.
         const others = new RegExp(`^\\S+ \\S+ \\S+ \\[(?!${child.pid}\\])\\d+\\] .*\\n?`, 'gm')
         return written.replace(others, '').trim().slice(-2_000)
       },
@@ -166,9 +167,9 @@ const start = async ({ folder, socketFolder, launcher, settings }: Cluster): Pro
 }
 
 /**
- * Repairs pid files. After a kill, a pid file can be empty or name another process, and PostgreSQL would never start
- * again. The file gets the ID of a dead process instead of being removed, so that PostgreSQL still checks whether other
- * processes use the data.
+ * Repairs pid files. After a kill, a pid file can be empty or contain another process's ID, and PostgreSQL would never
+ * start again. The file gets the ID of a dead process instead of being removed, so that PostgreSQL still checks whether
+ * other processes use the data.
  */
 const disownPidFiles = async ({ folder, socketFolder }: Cluster): Promise<void> => {
   for (const path of [pidFileOf(folder), join(socketFolder, '.s.PGSQL.5432.lock')]) {
@@ -193,7 +194,10 @@ export const bringUp = async (cluster: Cluster, stop: AbortSignal): Promise<Runn
   let silentSince = Date.now()
   let isReported = false
 
-  /** Handles a process that has ended. It may have met a stopping server, in which case another attempt may succeed. */
+  /**
+   * Handles a process that has ended. It may have encountered a server that was stopping, in which case another attempt
+   * may succeed.
+   */
   const forgetEnded = async ({ report: readReport, killed }: StartAttempt): Promise<undefined> => {
     const report = await readReport()
     const passing = killed || isLockConflict(report)
@@ -204,7 +208,7 @@ export const bringUp = async (cluster: Cluster, stop: AbortSignal): Promise<Runn
     await pause(50)
   }
 
-  /** Starts a server unless one already uses the folder. Stops that one if it stays unreachable. */
+  /** Starts a server unless one is already using the folder. Stops that server if it stays unreachable. */
   const startUnlessRunning = async (): Promise<StartAttempt | undefined> => {
     const holder = await readPidFile(pidFileOf(folder))
     if (!holder || !(await isPostmasterOf(holder.pid, folder))) return start(cluster)
@@ -236,8 +240,8 @@ export const bringUp = async (cluster: Cluster, stop: AbortSignal): Promise<Runn
 }
 
 /**
- * Stops the server. First rolls back open transactions, so that everything committed is on disk. If that hangs, stops
- * it immediately.
+ * Stops the server. First rolls back open transactions, so that all committed data is on disk. If that hangs, stops it
+ * immediately.
  */
 export const stopPostmaster = async (pid: number): Promise<void> => {
   signal(pid, 'SIGINT')

@@ -71,10 +71,10 @@ const makeOnce = async () => {
   return folder
 }
 
-/** Copies a folder in a tenth of the time that Node needs. */
+/** Copies a folder ten times faster than Node. */
 const copy = (from: string, to: string) => promisify(execFile)('cp', ['-a', `${from}/.`, to])
 
-/** Copies a database that was created once, for tests that are not about creating it. */
+/** Copies a database that was created once, for tests that don't test its creation. */
 const prepare = async () => {
   made ??= makeOnce()
   await copy(await made, dataDir)
@@ -150,7 +150,7 @@ describe('start and stop', () => {
     const pid = await postmasterPid()
     await first.close()
     expect(await isAlive(pid)).toBe(false)
-    // Partial folders of running processes stay.
+    // The partial folders of running processes stay.
     const access = (await stat(join(dataDir, 'postgres'))).uid === 61_042 ? ['postgres.hba', 'postgres.ident'] : []
     const left = ['postgres', ...access, 'postgres.log', `postgres.partial-${process.ppid}-0123abcd`]
     expect((await readdir(dataDir)).sort()).toEqual(left)
@@ -249,7 +249,7 @@ describe('recovery', () => {
     } finally {
       await pool.end()
     }
-    // This process owns the directory again.
+    // This process owns the data directory again.
     const other = openElsewhere()
     expect((await other.report).holder).toBe(`earshot test (pid ${process.pid})`)
   })
@@ -339,7 +339,7 @@ describe.runIf(asRoot)('as root, under folders of mode 0700', () => {
     }
   })
 
-  /** The folder with the programs for all of these tests. */
+  /** The folder that contains the programs for all of these tests. */
   let parent: string
   let native: string
   beforeAll(async () => {

@@ -1,5 +1,5 @@
 // Runs the embedded PostgreSQL of a data directory: starts or takes over a server, lets one process own it, and
-// restarts it when it dies.
+// restarts it if it dies.
 
 import { rmdir, statfs } from 'node:fs/promises'
 import pg from 'pg'
@@ -21,15 +21,17 @@ export type EmbeddedState = 'lost' | 'restored' | 'failed'
 export type EmbeddedOptions = {
   dataDir: string
   log: Log
-  /** The name of the owner that other processes see. */
+  /** The owner's name, as shown to other processes. */
   applicationName: string
-  /** Receives the state. `failed` is final: the database will not be restarted, and this process should end. */
+  /**
+   * Called when the state changes. `failed` is final: the database will not be restarted, and this process should end.
+   */
   onState?: (state: EmbeddedState, error?: Error) => void
   /** PostgreSQL settings that override the built-in ones. */
   settings?: Record<string, string>
-  /** The folder of the programs, unless it is the installed package's. */
+  /** The folder of the programs. By default, the installed package's folder. */
   native?: string
-  /** Determines how the programs run, instead of using the first way that works. */
+  /** Specifies how the programs run, instead of using the first method that works. */
   way?: WayName
 }
 
@@ -37,7 +39,7 @@ export type Embedded = {
   connection: pg.PoolConfig
   /** Whether this process owns the data directory. Other processes can use it, but never stop it. */
   exclusive: boolean
-  /** Returns the reason why the database can't be reached, if that is known. */
+  /** Returns the reason why the database can't be reached, if it is known. */
   fault?: () => string | undefined
   /** The owner if it is another process, such as `earshot serve (pid 4711)`. */
   holder?: string
@@ -45,16 +47,16 @@ export type Embedded = {
 }
 
 const databaseName = 'earshot'
-/** The server releases a session's advisory locks as soon as its process ends, so this lock is never outdated. */
+/** The server releases a session's advisory locks as soon as its process ends, so this lock is never stale. */
 const holdLock = '4702111234474983745'
 const orphanedLockTimeoutMs = 10_000
 const maxOpenTries = 20
-/** The pauses double. After about three seconds, the process gives up. */
+/** The delays double. After about three seconds, the process gives up. */
 const maxFailures = 5
 const minLifeMs = 500
 const rotateEveryMs = 5 * 60_000
 
-/** PostgreSQL needs more space than this to start, because it writes a 16 MiB segment of its log. */
+/** PostgreSQL needs more space than this to start, because it writes a 16 MiB log segment. */
 const leastFreeBytes = 32 * 1024 * 1024
 const fullPauseMs = 1_000
 
@@ -63,7 +65,7 @@ const isFull = async (folder: string): Promise<boolean> => {
   return bavail * bsize < leastFreeBytes
 }
 
-/** Locks the data directory. Returns undefined on success, otherwise the name of the process that owns it. */
+/** Locks the data directory. Returns undefined on success, or the name of the process that owns it. */
 const lockDataDirectory = async (client: pg.Client): Promise<string | undefined> => {
   const deadline = Date.now() + orphanedLockTimeoutMs
   for (;;) {
@@ -116,7 +118,7 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<Embedded> 
         return { running, holder }
       } catch (error) {
         await running.client.end().catch(() => {})
-        // The server may have been stopping because its former owner ended.
+        // The server may have been stopping because its previous owner ended.
         const passing = !(error instanceof pg.DatabaseError) || /^(57P|08)/.test(error.code ?? '')
         if (!passing || tries >= maxOpenTries) throw error
         log.debug({ err: error }, 'the database stopped while connecting')
@@ -158,7 +160,7 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<Embedded> 
   const recover = async (): Promise<void> => {
     log.error('lost the database; restarting it')
     options.onState?.('lost')
-    // A server that dies right after its start is not restarted immediately.
+    // A server that dies right after it started is not restarted immediately.
     await pause(Math.max(0, restoredAt + minLifeMs - Date.now()))
     for (let failures = 0; !closing.signal.aborted; ) {
       const error = await tryRestore()
@@ -213,7 +215,7 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<Embedded> 
     await recovery
     if (ownsData) await stopPostmaster(running.pid)
     await running.client.end().catch(() => {})
-    // Only a socket folder outside the data is empty now and can be removed.
+    // Only a socket folder outside the data directory is empty now and can be removed.
     if (ownsData && socketFolder !== folder) await rmdir(socketFolder).catch(() => {})
   }
   let stopped: Promise<void> | undefined

@@ -13,7 +13,7 @@ const failureOf = async (config: pg.ClientConfig): Promise<unknown> => {
   )
 }
 
-/** Returns a port on which no server listens. */
+/** Returns a port on which no server is listening. */
 const closedPort = async (): Promise<number> => {
   const server = createServer().listen(0)
   await once(server, 'listening')
@@ -26,7 +26,7 @@ const closedPort = async (): Promise<number> => {
 it('an unavailable database is temporary, however that shows', async () => {
   const port = await closedPort()
   expect(isPassingDatabaseError(await failureOf({ host: '127.0.0.1', port }))).toBe(true)
-  // The name ends in one that never resolves.
+  // The name ends in a top-level domain that never resolves.
   expect(isPassingDatabaseError(await failureOf({ host: 'database.invalid', port }))).toBe(true)
   const each = [await failureOf({ host: '127.0.0.1', port }), await failureOf({ host: '127.0.0.2', port })]
   expect(isPassingDatabaseError(new AggregateError(each))).toBe(true)
@@ -39,7 +39,7 @@ it('other errors are not', () => {
   expect(isPassingDatabaseError(undefined)).toBe(false)
 })
 
-/** Creates an error with a message of Citus 14. */
+/** Creates an error with a message from Citus 14. */
 const fromCitus = (code: string, message: string, routine = 'ReportResultError') =>
   Object.assign(new Error(message), { code, routine })
 

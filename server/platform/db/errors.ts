@@ -1,5 +1,6 @@
 /**
- * SQLSTATE classes and Node codes of a database that is unavailable, restarting, full of connections, or overloaded.
+ * SQLSTATE classes and Node error codes for a database that is unavailable, restarting, out of connections, or
+ * overloaded.
  */
 const passingStates = /^(08|53|57P|25P0[34]$|57014$|40001$|40P01$)/
 const passingCodes = new Set([
@@ -8,7 +9,7 @@ const passingCodes = new Set([
   'ENOENT',
   'EPIPE',
   'ETIMEDOUT',
-  // The name of the server may not resolve while it is recreated.
+  // The server's name may not resolve while the server is being recreated.
   'EAI_AGAIN',
   'ENOTFOUND',
 ])
@@ -17,9 +18,9 @@ const passingMessages =
   /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client has encountered a connection error)/
 
 /**
- * Matches the messages with which Citus reports that it lost a node, or a shard that was split in the meantime. They
- * have no SQLSTATE of their own. If the message is about the commit, the transaction may have committed, as after a
- * connection lost during COMMIT.
+ * Matches the messages that Citus returns if it lost a node, or a shard that was split in the meantime. They have no
+ * SQLSTATE of their own. If the message is about the commit, the transaction may have committed, as after a connection
+ * lost during COMMIT.
  */
 const lostNode = new RegExp(
   `^(${[
@@ -59,8 +60,8 @@ export const isPassingDatabaseError = (error: unknown): boolean => {
 }
 
 /**
- * The SQLSTATE classes of a lost or rejected connection, and of a conflict with recovery, whose message is in the
- * server's language. Reads on a standby can't fail to serialize or deadlock for any other reason.
+ * The SQLSTATE classes for a lost or rejected connection, and for a conflict with recovery, whose message is in the
+ * server's language. Reads on a standby can't fail with serialization errors or deadlocks for any other reason.
  */
 const standbyStates = /^(08|28|57P0[123]$|53300$|40001$|40P01$)/
 const waitedForPool = 'timeout exceeded when trying to connect'
@@ -69,8 +70,8 @@ const waitedForPool = 'timeout exceeded when trying to connect'
 export const isFullPool = (error: unknown): boolean => error instanceof Error && error.message === waitedForPool
 
 /**
- * Returns whether the primary should run a read that failed on a standby. A read that took too long, or waited too long
- * for a connection, would only add to the primary's load.
+ * Returns whether the primary should run a read that failed on a standby. If a read took too long, or waited too long
+ * for a connection, running it again would only increase the primary's load.
  */
 export const isFaultOfStandby = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false
@@ -78,7 +79,7 @@ export const isFaultOfStandby = (error: unknown): boolean => {
   return standbyStates.test(codeOf(error)) || (isConnectionFault(error) && error.message !== waitedForPool)
 }
 
-/** Returns whether a statement was cancelled, as after its timeout. */
+/** Returns whether a statement was cancelled, for example by its timeout. */
 export const isCancelled = (error: unknown): boolean => codeOf(error) === '57014'
 
 /** Returns whether a statement failed because the server's disk is full. */
@@ -88,8 +89,8 @@ export const isFullDisk = (error: unknown): boolean => codeOf(error) === '53100'
 const constraintName = /\b([a-z]\w*_(?:pkey|key|fkey|check))(?:_\d+)?\b/
 
 /**
- * Returns the name of the constraint that a statement violated. Citus only forwards the message of a node. For rows
- * that it copies there (INSERT … SELECT), it does not even forward the SQLSTATE.
+ * Returns the name of the constraint that a statement violated. Citus only forwards the node's message. For rows that
+ * it copies there (INSERT … SELECT), it doesn't even forward the SQLSTATE.
  */
 export const violatedConstraint = (error: unknown): string | undefined => {
   if (!(error instanceof Error)) return undefined
@@ -100,5 +101,5 @@ export const violatedConstraint = (error: unknown): string | undefined => {
   return constraintName.exec(name)?.[1]
 }
 
-/** Returns whether a transaction that reads one state of the database conflicts with a later change. */
+/** Returns whether a transaction that reads one snapshot of the database conflicts with a later change. */
 export const isOvertaken = (error: unknown): boolean => codeOf(error) === '40001'

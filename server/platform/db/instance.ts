@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import type { Db } from './database.ts'
 
 /**
- * Returns the identity of this database. A dump and a copy have the same identity. `restore` next to a bucket creates
- * another one.
+ * Returns the identity of this database. Dumps and copies have the same identity. `restore` next to a bucket creates a
+ * new one.
  */
 export const readInstanceId = async (db: Db): Promise<string> =>
   (await db.selectFrom('instance').select('id').executeTakeFirstOrThrow()).id
@@ -12,14 +12,14 @@ export const renewInstanceId = async (db: Db): Promise<void> => {
   await db.updateTable('instance').set({ id: crypto.randomUUID(), claimed_storage: null }).execute()
 }
 
-/** A service is usually not stopped for this long. It is shorter than any retention period. */
+/** A service is rarely stopped for this long. The time is shorter than any retention period. */
 const longestGap = sql.lit('36 hours')
-/** The time for which the clock has to run evenly after a jump before anything is deleted by age. */
+/** After a jump, the clock must run evenly for this long before any data is deleted by age. */
 const probation = sql.lit('24 hours')
 
 /**
- * Records a reading of the database's clock, and returns its state. A clock that has jumped is not trusted until it has
- * run evenly for a day, which is enough time to fix it.
+ * Records a reading of the database's clock, and returns the clock's state. A clock that has jumped is not trusted
+ * until it has run evenly for a day, which leaves enough time to fix it.
  */
 export const noteDatabaseTime = async (db: Db): Promise<{ now: Date; trustedAfter: Date }> => {
   const { rows } = await sql<{ now: Date; trustedAfter: Date }>`
@@ -38,7 +38,7 @@ export const noteDatabaseTime = async (db: Db): Promise<{ now: Date; trustedAfte
   return row
 }
 
-/** Returns the text that was encrypted when the secret key was first used. If there is none, stores the given one. */
+/** Returns the text that was encrypted when the secret key was first used. If there is none, stores the given text. */
 export const keepKeyCheck = async (db: Db, sealed: string): Promise<string> => {
   await db.updateTable('instance').set({ key_check: sealed }).where('key_check', 'is', null).execute()
   return (await readKeyCheck(db)) ?? sealed

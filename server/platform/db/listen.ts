@@ -1,14 +1,14 @@
-// Receives notifications from other processes over one connection that reconnects. Notifications are lost while it is
-// down, so subscribers are called after each reconnection.
+// Receives notifications from other processes over one connection, which reconnects when it is lost. Notifications are
+// lost in the meantime, so subscribers are called after each reconnection.
 
 import pg from 'pg'
 import type { Log } from '../log.ts'
 
 export type Listener = {
   /**
-   * Subscribes to a channel. Resolves once notifications reach the handler. While the connection is down, resolves
-   * immediately, and notifications arrive once it is back. `onReconnect` is called when notifications work again after
-   * a loss, so that the subscriber can drop outdated data.
+   * Subscribes to a channel. Resolves when notifications reach the handler. If the connection is down, resolves
+   * immediately, and notifications arrive after it is restored. `onReconnect` is called when notifications work again
+   * after a loss, so that the subscriber can drop outdated data.
    */
   on: (channel: string, handler: (payload: string) => void, onReconnect?: () => void) => Promise<void>
   isConnected: () => boolean
@@ -17,7 +17,7 @@ export type Listener = {
 
 type Subscriber = { channel: string; handler: (payload: string) => void; onReconnect: (() => void) | undefined }
 
-// Together, these determine the time to detect a connection that died silently.
+// Together, these determine how long it takes to detect a connection that died silently.
 const heartbeatEveryMs = 2_000
 const heartbeatTimeoutMs = 2_500
 const closeTimeoutMs = 1_000
@@ -62,7 +62,7 @@ export const openListener = async (connection: pg.ClientConfig, log: Log): Promi
     try {
       await within(next.connect(), heartbeatTimeoutMs)
       const listened = new Set<string>()
-      // Someone may subscribe in the meantime, so this repeats until the list contains nothing new.
+      // Someone may subscribe in the meantime, so this repeats until the list contains no new channels.
       for (const { channel } of subscribers) {
         if (listened.has(channel)) continue
         await within(next.query(listen(channel)), heartbeatTimeoutMs)

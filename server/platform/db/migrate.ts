@@ -48,7 +48,7 @@ const readMigrations = async (folder: string): Promise<Migration[]> => {
   )
 }
 
-/** Returns the migrations to apply. Throws if they would create a schema that no version of the code has had. */
+/** Returns the migrations to apply. Throws if they would create a schema that no version of the code ever had. */
 const findPending = (migrations: Migration[], applied: Applied[]): Migration[] => {
   const known = new Map(migrations.map((migration) => [migration.name, migration]))
   for (const { name, checksum } of applied) {
@@ -155,7 +155,7 @@ export const migrate = async (connection: pg.ClientConfig, options: MigrateOptio
   })
 }
 
-/** Throws if `migrate` would do something or fail. Changes nothing. */
+/** Throws if `migrate` would apply migrations or fail. Changes nothing. */
 export const requireMigrated = async (connection: pg.ClientConfig, folder = ownFolder): Promise<void> => {
   const migrations = await readMigrations(folder)
   await withClient(connection, async (client) => {
@@ -171,8 +171,7 @@ export const requireMigrated = async (connection: pg.ClientConfig, folder = ownF
 }
 
 /**
- * Returns the names of the files that are not applied yet. Throws like `migrate` if the database does not match this
- * code.
+ * Returns the names of files that are not applied yet. Throws like `migrate` if the database does not match this code.
  */
 export const pendingMigrations = async (db: Db, folder = ownFolder): Promise<string[]> => {
   const migrations = await readMigrations(folder)

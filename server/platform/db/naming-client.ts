@@ -1,6 +1,9 @@
 import pg from 'pg'
 
-/** The most texts that get a name on a connection. Others stay unnamed, so that the memory of a server session is limited. */
+/**
+ * The maximum number of statements that get a name on a connection. Others stay unnamed, so that a server session's
+ * memory is limited.
+ */
 const maxNames = 1_000
 const maxTextLength = 10_000
 
@@ -10,28 +13,28 @@ const maxTextLength = 10_000
  */
 export const plannedEachTime = '/* planned each time */'
 
-/** Marks, at its end, a statement that may take minutes in a transaction that allows it. */
+/** When placed at its end, marks a statement that may take minutes in a transaction that allows it. */
 export const takesLong = '/* takes long */'
-/** This is longer than such a transaction allows, so that the server ends the statement itself. */
+/** This is longer than such a transaction allows, so the server ends the statement itself. */
 const longAnswerMs = 250_000
 
 /**
- * pg's message for `query_timeout`, and the codes of PostgreSQL's final messages, which are the same in any language.
+ * pg's message for `query_timeout`, and the codes of PostgreSQL's fatal messages, which are the same in every language.
  */
 const answerTimedOut = 'Query read timeout'
 const lastWords = /^(57P|25P0[34])/
 
 /**
- * Returns whether a connection can't be used after this error, because the response to an abandoned statement may still
- * arrive, or the server closes it.
+ * Returns whether a connection is unusable after this error, because the response to an abandoned statement may still
+ * arrive, or because the server closes the connection.
  */
 const endsConnection = (error: Error | null): error is Error =>
   error?.message === answerTimedOut ||
   (error instanceof pg.DatabaseError && (error.severity === 'FATAL' || lastWords.test(error.code ?? '')))
 
 /**
- * A pg client that names each parameterized statement, so that PostgreSQL parses and plans it once per connection. This
- * allows 1.5 times as many lookups.
+ * A pg client that names each parameterized statement, so that PostgreSQL parses and plans it only once per connection.
+ * This allows 1.5 times as many lookups.
  */
 export class NamingClient extends pg.Client {
   readonly #names = new Map<string, string>()
@@ -56,11 +59,14 @@ export class NamingClient extends pg.Client {
     return name
   }
 
-  /** Runs a query. It is created from its text and named afterwards, which keeps pg from copying a configuration. */
+  /**
+   * Runs a query. The query is created from its text and named afterwards, which keeps pg from copying a configuration
+   * object.
+   */
   #run(text: string, values: unknown[], told: (error: Error | null, result: unknown) => void): void {
     const callback = (error: Error | null, result: unknown) => {
       if (!endsConnection(error)) return told(error, result)
-      // The pool removes a closed connection, but never before this event.
+      // The pool removes a closed connection only after this event.
       this.once('end', () => told(error, result))
       this.connection.stream.destroy(error)
     }

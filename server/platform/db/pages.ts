@@ -17,5 +17,5 @@ export const newestFirst = (column: string, { limit, after }: Page) => slice(col
 /** Selects a page in ascending order, with one more row if there is another page. Queries pass it to `$call`. */
 export const oldestFirst = (column: string, { limit, after }: Page) => slice(column, 'asc', limit + 1, after)
 
-/** Selects the next rows when reading a table in parts. Queries pass it to `$call`. */
+/** Selects the next rows when a table is read in parts. Queries pass it to `$call`. */
 export const nextRows = (column: string, { limit, after }: Page) => slice(column, 'asc', limit, after)

@@ -4,14 +4,14 @@ import type { Db } from './database.ts'
 export const periodUnits = ['day', 'week', 'month', 'quarter', 'year'] as const
 export type PeriodUnit = (typeof periodUnits)[number]
 
-/** A period that moves with time. Weeks start on Monday. */
+/** A period that moves as time passes. Weeks start on Monday. */
 export type Period = { last: string } | { current: PeriodUnit } | { previous: PeriodUnit }
 
 export type ZonedPeriod = Period & { timezone: string }
 
 const lengths = { m: 'minutes', h: 'hours', d: 'days', w: 'weeks', mo: 'months' } as const
 
-/** Parses a length such as `7d`. Returns undefined if it is invalid. */
+/** Parses a duration such as `7d`. Returns undefined if it is invalid. */
 export const readLength = (text: string): { count: number; unit: keyof typeof lengths } | undefined => {
   const [, count = '', unit] = /^([1-9]\d{0,3})(mo|[mhdw])$/.exec(text) ?? []
   return unit === undefined ? undefined : { count: Number(count), unit: unit as keyof typeof lengths }
@@ -22,7 +22,8 @@ type Bounds = { since: RawBuilder<Date>; until: RawBuilder<Date> | undefined }
 const intervalOf = (unit: PeriodUnit) => sql`${unit === 'quarter' ? '3 months' : `1 ${unit}`}::interval`
 
 /**
- * Returns the start and end of a period by the database's clock. If the period reaches to the present, it has no end.
+ * Returns the start and end of a period, according to the database's clock. A period that extends to the present has no
+ * end.
  */
 export const boundsOfPeriod = (period: ZonedPeriod, now: RawBuilder<Date> = sql<Date>`now()`): Bounds => {
   const zone = sql`${period.timezone}::text`

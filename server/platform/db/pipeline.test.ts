@@ -20,7 +20,7 @@ const sleep = prepared((on: Db, seconds: number) => on.selectNoFrom(sql`pg_sleep
 
 const lookUpMany = () => Promise.all(Array.from({ length: 40 }, (_, value) => lookUp(db, value)))
 
-/** Returns the session of the pipeline once it is open. No other session runs 40 statements at once. */
+/** Returns the pipeline's session when it is open. No other session runs 40 statements at once. */
 const openedSession = () =>
   vi.waitFor(async () => {
     const sessions = new Set((await lookUpMany()).map(([row]) => row?.pid))

@@ -1,10 +1,10 @@
 import type pg from 'pg'
 import type { NamingClient } from './naming-client.ts'
 
-/** Beyond these limits, statements use connections of the pool, which run them in parallel. */
+/** Beyond these limits, statements use the pool's connections, which run them in parallel. */
 const maxWaiting = 64
 const maxPauseMs = 50
-/** How long to wait before retrying a refused connection. */
+/** The delay before retrying a refused connection. */
 const restMs = 1_000
 
 export type Pipeline = {
@@ -22,16 +22,17 @@ type Connection = {
   client: NamingClient
   /** The number of statements without a response. */
   waiting: number
-  /** The time when it last sent after a pause, or received a response. */
+  /** The time at which it last sent a statement after a pause, or received a response. */
   movedAt: number
-  /** Whether the statements of this turn of the event loop are held back. */
+  /** Whether statements in this turn of the event loop are held back. */
   holds: boolean
 }
 
 /**
- * Opens one connection that runs any number of short statements at once. The statements of one turn of the event loop
+ * Opens one connection that runs any number of short statements at once. All statements from one turn of the event loop
  * are sent together, and none waits for the response to another one. A system call for each statement would cost more
- * than everything else that a lookup needs. The connection opens with the first statement, and again after it is lost.
+ * than everything else that a lookup needs. The connection opens with the first statement, and reopens after it is
+ * lost.
  */
 export const openPipeline = (
   { Client, ...config }: Config,
@@ -61,7 +62,7 @@ export const openPipeline = (
     }
   }
 
-  /** Sends all statements of this turn together when it ends. */
+  /** Sends all statements of this turn together when the turn ends. */
   const hold = (held: Connection): void => {
     if (held.holds) return
     const { stream } = held.client.connection

@@ -3,7 +3,7 @@ import { endSpan } from '../telemetry/span.ts'
 import { type Db, runnerOf } from './database.ts'
 import { beginQuery } from './query-spans.ts'
 
-/** A placeholder for an argument while a query is compiled. It remembers the position of the argument. */
+/** A placeholder for an argument while a query is compiled. It remembers the argument's position. */
 class Slot {
   readonly index: number
 
@@ -13,8 +13,8 @@ class Slot {
 }
 
 /**
- * Builds and compiles a query once, and then only fills in its arguments. Only the few queries that a busy service runs
- * thousands of times a second need this. The form of the query must not depend on the arguments.
+ * Builds and compiles a query once, and then only fills in the arguments. Only the few queries that a busy service runs
+ * thousands of times a second need this. The structure of the query must not depend on the arguments.
  */
 export const prepared = <Arguments extends unknown[], Row>(
   build: (db: Db, ...args: Arguments) => { compile: () => CompiledQuery<Row> },

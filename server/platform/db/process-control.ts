@@ -1,4 +1,4 @@
-// Returns information about a process that may not be a child of this one.
+// Returns information about a process that may not be a child of this process.
 
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
@@ -9,7 +9,7 @@ const isLinux = process.platform === 'linux'
 export const errorCode = (error: unknown): unknown =>
   error instanceof Error && 'code' in error ? error.code : undefined
 
-/** Returns whether a process is running. A zombie counts as dead, because in a container nobody may ever reap it. */
+/** Returns whether a process is running. A zombie counts as dead, because in a container, it may never be reaped. */
 export const isAlive = async (pid: number): Promise<boolean> => {
   try {
     process.kill(pid, 0)
@@ -27,7 +27,9 @@ const commandLine = async (pid: number): Promise<string> => {
   return listed?.stdout ?? ''
 }
 
-/** Returns whether a process is the server of a folder. Process IDs are reused, so the command line is compared too. */
+/**
+ * Returns whether a process is the server of a folder. Process IDs are reused, so this also compares the command line.
+ */
 export const isPostmasterOf = async (pid: number, folder: string): Promise<boolean> =>
   (await isAlive(pid)) && (await commandLine(pid)).includes(`postgres -D ${folder} `)
 

@@ -2,10 +2,10 @@ import type { Span } from '@opentelemetry/api'
 import type { LogEvent } from 'kysely'
 import { beginChildSpan, endSpan } from '../telemetry/span.ts'
 
-/** This is long enough to recognize a statement. */
+/** Long enough to recognize a statement. */
 const maxTextLength = 2_000
 
-/** Begins a span for a statement. Its text has placeholders, and the values are not traced. */
+/** Starts a span for a statement. Its text contains placeholders, and the values are not traced. */
 export const beginQuery = (text: string, startTime = Date.now()): Span | undefined =>
   beginChildSpan(/^\W*(\w+)/.exec(text)?.[1]?.toUpperCase() ?? 'query', {
     kind: 'client',

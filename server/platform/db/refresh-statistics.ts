@@ -3,7 +3,7 @@ import type { Db } from './database.ts'
 import type { DB } from './tables.ts'
 
 /**
- * Updates the planner's statistics of a table. Otherwise, the planner assumes for a while that the table is almost
+ * Updates the planner's statistics for a table. Otherwise, the planner assumes for a while that the table is almost
  * empty.
  */
 export const refreshStatistics = async (db: Db, table: keyof DB): Promise<void> => {

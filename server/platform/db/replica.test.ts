@@ -51,7 +51,7 @@ it('is the primary while the replica does not respond, which only delays a first
   expect(await read(whoAnswers)).toBe('primary')
   const beganAt = performance.now()
   for (let at = 0; at < 10; at++) expect(await read(whoAnswers)).toBe('primary')
-  // Each of the reads would wait for a second if it contacted the replica.
+  // If it contacted the replica, each of the reads would wait for a second.
   expect(performance.now() - beganAt).toBeLessThan(1_000)
   expect(logged).toEqual([unused])
   passage.reset()
@@ -62,7 +62,7 @@ it('reports what is wrong with a read itself', async () => {
   await expect(read((db) => sql`SELECT 1 / 0`.execute(db))).rejects.toThrow('division by zero')
 })
 
-/** Opens a server that replicates nothing, but claims to follow the primary without lag. */
+/** Opens a server that doesn't replicate anything but claims to follow the primary without lag. */
 const openPretender = async () => {
   const { connection, drop } = await testDatabase({ empty: true })
   onTestFinished(drop)
@@ -75,7 +75,7 @@ const openPretender = async () => {
   url.searchParams.set('options', '-c search_path=public,pg_catalog')
   const { read } = await open(url.href, { maxLagMs: 60_000 })
   await expect.poll(() => read(whoAnswers)).toBe('test replica')
-  /** Returns which servers run a read that fails on the replica. */
+  /** Returns the servers that run a read if it fails on the replica. */
   const runWith = async (fail: (db: Db) => Promise<unknown>) => {
     const askedOf: string[] = []
     const outcome = read(async (db) => {
@@ -147,7 +147,7 @@ plain.it(
     onTestFinished(drop)
     const primary = openDatabase({ connection, applicationName: 'primary' })
     onTestFinished(primary.close)
-    // These parts of Citus show that tables are distributed.
+    // These Citus tables show that tables are distributed.
     await sql`
     INSERT INTO pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion)
     VALUES (99999, 'citus', 10, 'public'::regnamespace, false, '14.0')`.execute(primary.db)

@@ -18,7 +18,7 @@ export type Replica = {
 }
 
 type Options = {
-  /** If this is undefined, there is no replica, and the primary is used. */
+  /** Undefined if there is no replica. In that case, the primary is used. */
   url: string | undefined
   /** The maximum age of a result. 0 disables the replica. */
   maxLagMs: number
@@ -30,13 +30,13 @@ type Options = {
 
 const askEveryMs = 1_000
 /**
- * If a replica does not respond within this time, it is skipped for a while, so that a dead one delays only a few
+ * If a replica doesn't respond within this time, it is skipped for a while, so that a dead replica delays only a few
  * requests.
  */
 const askTimeoutMs = 1_000
 const pauseAfterFailureMs = 10_000
 
-/** Returns a position in the log in bytes, which is far below 2^53. */
+/** Returns a log position in bytes, which is far below 2^53. */
 const readPosition = async (db: Db, position: 'pg_current_wal_lsn' | 'pg_last_wal_replay_lsn') => {
   const { rows } = await sql<{ position: number; isStandby: boolean }>`
     SELECT pg_wal_lsn_diff(${sql.raw(position)}(), '0/0')::bigint AS position, pg_is_in_recovery() AS "isStandby"`.execute(
@@ -59,13 +59,14 @@ const within = async <T>(promise: Promise<T>, timeoutMs: number): Promise<T> => 
 }
 
 /**
- * Returns when a replica last had everything that was committed on the primary, measured by the clock of this process.
- * The primary reports the length of its log, and once the replica has replayed that much, it has everything that was
- * committed before. Comparing the clocks of two servers would be unreliable, and the last transaction of an idle
- * primary would look like a lag. If the primary is too busy to respond, its earlier response is still valid.
+ * Returns the latest time at which a replica had everything that was committed on the primary, measured by this
+ * process's clock. The primary reports the length of its log, and after the replica has replayed that much, it has
+ * everything that was committed before. Comparing the clocks of two servers would be unreliable, and the last
+ * transaction on an idle primary would look like lag. If the primary is too busy to respond, its earlier response is
+ * still valid.
  */
 const openProgress = (primary: Db, replica: Db, maxLagMs: number) => {
-  /** Everything committed before `at` is in the log before `position`. The oldest mark is first. */
+  /** Everything committed before `at` is in the log before `position`. The oldest mark comes first. */
   let marks: { position: number; at: number }[] = []
   return async (): Promise<number> => {
     const at = performance.now()
@@ -85,7 +86,7 @@ export const openReplica = async (options: Options): Promise<Replica> => {
   const { url, maxLagMs, primary, applicationName, traced, log } = options
   const withoutReplica: Replica = { read: (run) => run(primary.db), close: async () => {} }
   if (url === undefined || maxLagMs === 0) return withoutReplica
-  // The coordinator's log does not show the lag of other nodes' standbys.
+  // The coordinator's log does not show the lag of standbys for other nodes.
   if (await withClient(primary.connection, applicationName, isDistributed)) {
     log.warn('the database is distributed, so the lag of the replica is unknown: analytics read the primary')
     return withoutReplica
@@ -96,7 +97,7 @@ export const openReplica = async (options: Options): Promise<Replica> => {
     applicationName: `${applicationName} replica`.slice(0, 63),
     traced,
   })
-  // The connection is separate, so that the replica does not seem lost if slow reads occupy all others.
+  // The connection is separate, so that the replica does not appear to be lost when slow reads occupy all others.
   const watched = openDatabase({
     connection,
     applicationName: `${applicationName} replica lag`.slice(0, 63),

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 
-/** The statuses and results of monitors. The position of each is its number in the tables. */
+/** The statuses and results of monitors. The position of each value is the number that is stored for it. */
 export const resultStatuses = ['scored', 'unscored', 'failed'] as const
 export const results = ['not_affected', 'affected'] as const
 
-/** The numbers as literals, which the conditions of indexes require. */
+/** The numbers as literals, as required by the conditions of indexes. */
 export const codes = {
   scored: sql.lit(0),
   unscored: sql.lit(1),

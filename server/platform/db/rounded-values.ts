@@ -1,12 +1,12 @@
-// Values rounded to about a hundred steps per decade, so that their distribution fits into few counts: 1.00, 1.02, …
-// 2.00, 2.05, … 5.00, 5.1, … 10. Whole numbers up to 100 stay exact. Step numbers have the same order as their values.
+// Values are rounded to about a hundred steps per decade, so that few counts can store their distribution: 1.00, 1.02,
+// … 2.00, 2.05, … 5.00, 5.1, … 10. Integers up to 100 stay exact. Step numbers have the same order as their values.
 
 import { type RawBuilder, sql } from 'kysely'
 
 const stepsPerDecade = 160
-/** Larger values count as this one, so that their squares can be summed. */
+/** Larger values are replaced with this one, so that their squares can be summed. */
 const largest = 9e99
-/** The squares of smaller values count as 0, because PostgreSQL would report an underflow. */
+/** The squares of smaller values are replaced with 0, because PostgreSQL would report an underflow. */
 const smallestSquared = 1e-99
 
 /** Limits a value. */
@@ -38,15 +38,15 @@ export const stepOf = (value: RawBuilder<unknown>): RawBuilder<number> => {
       ELSE 110 + round((${first} - 5) * 10) END) END)::smallint`
 }
 
-/** Rounds like PostgreSQL, which rounds a half to the even number. */
+/** Rounds like PostgreSQL, which rounds halves to the even number. */
 const round = (value: number): number => {
   const up = Math.round(value)
   return up - value === 0.5 && up % 2 === 1 ? up - 1 : up
 }
 
 /**
- * Returns the step of a value, like `stepOf` in SQL. Only a value close to the middle between two steps can get the
- * other one.
+ * Returns the step of a value, like `stepOf` in SQL. Only values close to the middle between two steps can get
+ * different results.
  */
 export const stepOfValue = (value: number): number => {
   const size = Math.min(Math.abs(value), largest)

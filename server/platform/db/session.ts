@@ -2,13 +2,13 @@
 
 import pg from 'pg'
 
-/** The names and values of settings that any role can change. */
+/** Names and values of settings that any role can change. */
 export type SessionSettings = Record<string, string | number>
 
-/** SET is immediate, so if a server takes longer than this, the connection is lost. */
+/** SET is immediate, so if a server takes longer than this, the connection has been lost. */
 const answerTimeoutMs = 5_000
 
-/** The timeouts of work that can take hours. They override those of the role or the database. */
+/** The timeouts for work that can take hours. They override the timeouts of the role or database. */
 export const unhurried: SessionSettings = {
   statement_timeout: 0,
   lock_timeout: 0,
@@ -16,16 +16,16 @@ export const unhurried: SessionSettings = {
 }
 
 /**
- * The settings of the planner, which are the same as in the embedded database. PostgreSQL's defaults suit spinning
- * disks and a few long statements, and would scan whole tables for some lists.
+ * The planner settings, which are the same as in the embedded database. PostgreSQL's defaults suit spinning disks and a
+ * few long statements, and would scan whole tables for some lists.
  */
 export const planning: SessionSettings = { random_page_cost: 1.1, jit: 'off' }
 
-/** All sessions use UTC, whatever the time zone of the server is. */
+/** All sessions use UTC, regardless of the server's time zone. */
 const timeZone: SessionSettings = { TimeZone: 'UTC' }
 
 /**
- * Sets these settings for all sessions of the database. On a cluster, Citus repeats this on each node, because the
+ * Applies these settings to all sessions of the database. On a cluster, Citus repeats this on each node, because the
  * sessions that the coordinator opens there don't have its own settings.
  */
 export const setDatabase = async (client: pg.Client): Promise<void> => {
@@ -41,7 +41,7 @@ export const setSession = async (client: pg.ClientBase, settings: SessionSetting
   const text = Object.entries({ ...timeZone, ...settings })
     .map(([name, value]) => `SET ${name} = ${pg.escapeLiteral(String(value))}`)
     .join('; ')
-  // pg supports this timeout for single queries too, but its types only have it for the client.
+  // pg also supports this timeout for single queries, but its types only declare it for clients.
   const query: pg.QueryConfig & { query_timeout: number } = { text, query_timeout: answerTimeoutMs }
   await client.query(query)
 }

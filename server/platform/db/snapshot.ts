@@ -1,4 +1,4 @@
-// Opens one connection that reads millions of rows in one transaction, and therefore one state of the database.
+// Opens one connection that reads millions of rows in one transaction, and therefore from one snapshot of the database.
 
 import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -21,16 +21,16 @@ export type Snapshot = {
 }
 
 const [copyOut, copyData, copyDone, errorResponse] = [0x48, 0x64, 0x63, 0x45]
-/** The bytes before the first tuple: a signature, flags, and the length of an extension that does not exist. */
+/** The bytes before the first tuple: a signature, flags, and the length of an empty extension. */
 const headerBytes = 19
 /** The size of a socket read. If a tuple is larger, the buffer grows. */
 const firstBufferBytes = 128 * 1024
-/** The type and length of a message. */
+/** The number of bytes before a message's content: its type and length. */
 const frameBytes = 5
 
 /**
  * Passes each tuple on in place as its bytes arrive from the socket. pg and pg-copy-streams create an object for each
- * row, which takes longer for two million rows than everything else in an export.
+ * row, which for two million rows takes longer than everything else in an export.
  */
 const readMessages = (take: TakeTuple, toPg: (bytes: Buffer) => void, onEnd: () => void) => {
   // New data is appended to incomplete tuples in memory that is reused.
@@ -85,9 +85,9 @@ const readMessages = (take: TakeTuple, toPg: (bytes: Buffer) => void, onEnd: () 
 type Read = (chunk: Uint8Array) => void
 
 /**
- * Opens a socket that reuses its memory, because Node would otherwise allocate a buffer for each of the tens of
- * thousands of reads of an export. `divert` reads arriving data in place, and everything else goes to pg. (With TLS, pg
- * wraps this socket in its own stream.)
+ * Opens a socket that reuses its memory, because otherwise Node would allocate a buffer for each of an export's tens of
+ * thousands of reads. `divert` reads arriving data in place, and everything else goes to pg. (With TLS, pg wraps this
+ * socket in its own stream.)
  */
 const openSocket = () => {
   let diverted: Read | undefined
@@ -144,7 +144,7 @@ const copy = (client: pg.Client, divert: (read: Read | undefined) => void, query
     client.query(submittable)
   })
 
-/** The position of the primary's log that a replica must reach, and the time limit for that. */
+/** The position in the primary's log that a replica must reach, and the time limit for reaching it. */
 type Wait = { position: string; timeoutMs: number }
 
 const pollMs = 100
@@ -195,7 +195,7 @@ export const openSnapshot = async (
   }
 }
 
-/** Returns the position of a primary's log. */
+/** Returns the position in a primary's log. */
 export const logPosition = async (connection: pg.ClientConfig, applicationName: string): Promise<string> => {
   const client = new pg.Client({ ...connection, application_name: applicationName, connectionTimeoutMillis: 10_000 })
   client.on('error', () => {})

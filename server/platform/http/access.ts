@@ -7,8 +7,8 @@ import type { JsonSchema } from './examples.ts'
 import type { BodyKind } from './read-body.ts'
 
 /**
- * The callers of a route, and the features that their organization needs. The service does not start unless every route
- * declares one of these.
+ * The permitted callers of a route, and the features that their organization needs. The service doesn't start unless
+ * every route declares one of these.
  */
 export type Access =
   /** Anyone can call the route, for example a health check, a document, or a signed link. */
@@ -21,19 +21,19 @@ export type Access =
 declare module 'fastify' {
   interface FastifyContextConfig {
     access?: Access
-    /** The kind of body. JSON is the default. */
+    /** The format of the body. JSON is the default. */
     takes?: BodyKind
-    /** The property of a JSON body with a long list, whose items are read one by one. */
+    /** The property of a JSON body that contains a long list, whose items are read one by one. */
     list?: string
     /** The property of a JSON body, or of each item, that the handler receives as text if it is long. */
     apart?: string
-    /** An additional header that can contain the key, because clients of another service send it there. */
+    /** An additional header that can contain the key, for clients of another service that send it there. */
     keyHeader?: string
-    /** Senders of other services add properties at will, so the body of this route is not strict. */
+    /** Senders from other services add arbitrary properties, so the body of this route is not strict. */
     foreign?: true
-    /** The reason why a writing route records no audit event. */
+    /** The reason why a route that writes records no audit event. */
     unaudited?: string
-    /** This is set for a reading route that records an audit event. */
+    /** Set for a route that only reads but records an audit event. */
     audited?: true
   }
   interface FastifyRequest {
@@ -44,12 +44,15 @@ declare module 'fastify' {
   }
 }
 
-/** If these features are disabled, a request is forbidden. Without the others, it is unavailable. */
+/**
+ * If one of these features is disabled, the request is forbidden. If one of the other features is missing, it is
+ * unavailable.
+ */
 const forbidding: ReadonlySet<Feature> = new Set(['experimentsV2'])
 
 /**
- * Throws if the caller may not use the route: 403 first, then 503. These checks come after the key is verified and
- * before the body is read.
+ * Throws if the caller may not use the route: 403 errors come before 503 errors. These checks run after the key is
+ * verified and before the body is read.
  */
 export const checkAccess = (actor: Actor, access: Exclude<Access, string>): void => {
   if (actor.suspended) throw new ApiError('forbidden', 'The organization is suspended.')
@@ -80,7 +83,7 @@ const openObject = (schema: JsonSchema | undefined, path: string): string | unde
   return undefined
 }
 
-/** Checks the declarations of a route. Throws at the start, before the first request. */
+/** Checks the declarations of a route. Throws at startup, before the first request. */
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: this is a list of checks
 export const assertDeclared = (route: RouteOptions): void => {
   const methods = [route.method].flat()

@@ -1,4 +1,5 @@
-// Serves built files from memory. They are only sent again if they changed, and compressed if the client accepts that.
+// Serves built files from memory. Files are only sent again if they have changed, and compressed if the client accepts
+// it.
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
@@ -24,7 +25,7 @@ export type BuiltFile = {
 
 const etagOf = (content: Buffer) => createHash('sha256').update(content).digest('base64url')
 
-/** Returns a file that was created here. It is compressed once for all requests. */
+/** Returns a file that was created at run time. It is compressed once for all requests. */
 export const packFile = async (type: string, text: string): Promise<BuiltFile> => {
   const [br, gzip] = await Promise.all([pack('br', text, 9), pack('gzip', text)])
   const content = Buffer.from(text)
@@ -56,14 +57,14 @@ export const sendBuiltFile = (request: FastifyRequest, reply: FastifyReply, file
   return reply.type(file.type).send(encoding ? file.packed[encoding] : file.content)
 }
 
-/** Returns the built files by their names, or none if nothing was built. */
+/** Returns the built files by name, or none if nothing was built. */
 export const readBuiltFiles = (folder: string): Map<string, BuiltFile> => {
   if (!existsSync(folder)) return new Map()
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => extname(name) in types)
   return new Map(names.map((name) => [name.replaceAll('\\', '/'), readBuiltFile(join(folder, name))]))
 }
 
-/** Adds a page that anyone can open without a key. */
+/** Adds a public page, which anyone can open without a key. */
 export const addPage = (
   app: App,
   url: string,

@@ -1,9 +1,9 @@
-/** If there are more chunks than this, they are joined. */
+/** If there are more chunks than this, they are merged. */
 const mostPieces = 1_024
 
 /**
- * Collects bytes in chunks. A sender can split a body into single bytes, and so many Buffers would take hundreds of
- * times its size, so they are joined from time to time.
+ * Collects bytes in chunks. A sender can split a body into single bytes, and a Buffer for each would take hundreds of
+ * times the body's size. So chunks are merged from time to time.
  */
 export const openByteCollector = () => {
   let joined: Buffer[] = []
@@ -11,7 +11,7 @@ export const openByteCollector = () => {
   let bytes = 0
 
   return {
-    /** Adds a chunk, and returns the number of bytes so far. */
+    /** Adds a chunk, and returns the total number of bytes so far. */
     add: (piece: Buffer): number => {
       bytes += piece.length
       if (pieces.push(piece) === mostPieces) {

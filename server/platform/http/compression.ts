@@ -2,11 +2,11 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
-/** Compresses JSON responses if the client accepts that. Files and streams are sent unchanged. */
+/** Compresses JSON responses if the client accepts it. Files and streams are sent unchanged. */
 
 /** The length is in bytes. A shorter response fits into a single packet. */
 const worthPacking = 1_024
-/** At level 4, brotli is as fast as gzip's default, and its result is smaller. */
+/** At level 4, brotli is as fast as gzip at its default level, and the result is smaller. */
 const brotliQuality = 4
 
 export type Encoding = 'br' | 'gzip'
@@ -16,7 +16,7 @@ const refuses = (accepted: string, name: string): boolean =>
 
 const encodings = ['br', 'gzip'] as const
 
-/** Returns the encodings that the client accepts, the better one first. */
+/** Returns the encodings that the client accepts, best first. */
 export const acceptedEncodings = ({ headers }: FastifyRequest): Encoding[] => {
   const accepted = String(headers['accept-encoding'] ?? '').toLowerCase()
   return encodings.filter((name) => new RegExp(`\\b${name}\\b`).test(accepted) && !refuses(accepted, name))
@@ -32,7 +32,7 @@ export const pack = (encoding: Encoding, text: string, quality = brotliQuality):
 export const addCompression = (app: FastifyInstance): void => {
   app.addHook('onSend', (request, reply, payload, done) => {
     const isJson = typeof payload === 'string' && String(reply.getHeader('content-type')).startsWith('application/json')
-    // The length of a compressed response could reveal a secret in it.
+    // The length of a compressed response could reveal a secret that it contains.
     if (!isJson || payload.length < worthPacking || request.url.startsWith('/auth/')) return done(null, payload)
     reply.header('vary', 'accept-encoding')
     const [encoding] = reply.hasHeader('content-encoding') ? [] : acceptedEncodings(request)

@@ -4,7 +4,7 @@ import type { App } from './http.ts'
 
 const built = join(import.meta.dirname, '../../../dist')
 
-/** Returns a policy that only allows scripts of this service. */
+/** Returns a policy that only allows this service's scripts. */
 const policyOf = (styles: string) =>
   [
     "default-src 'none'",
@@ -38,7 +38,7 @@ const addGuide = (app: App): void => {
 }
 
 const addReference = (app: App): void => {
-  // The files have several megabytes, so a process only keeps them in memory after someone has opened the reference.
+  // The files have several megabytes, so a process only keeps them in memory after someone opens the reference.
   let files: Map<string, BuiltFile> | undefined
   const addFile = (url: string, name: string) =>
     addPage(app, url, (request, reply) => {

@@ -37,10 +37,10 @@ describe('/openapi.json', () => {
     const config = await createConfig({
       extends: ['recommended'],
       rules: {
-        // Cekura’s clients send this path, and the paths of experiments share a prefix.
+        // Cekura's clients send requests to this path, and the paths of experiments share a prefix.
         'no-path-trailing-slash': 'off',
         'no-ambiguous-paths': 'off',
-        // Callers can't cause errors of these reads. `default` covers all other errors.
+        // Callers can't cause errors in these reads. `default` covers all other errors.
         'operation-4xx-response': 'off',
         // The rule reports properties next to `if` and `then` as unknown. test/contract.test.ts checks every example
         // instead.

@@ -1,4 +1,4 @@
-/** The parts of JSON Schema that our schemas use. */
+/** The JSON Schema keywords that our schemas use. */
 export type JsonSchema = {
   $ref?: string
   type?: string | string[]
@@ -23,7 +23,7 @@ export type JsonSchema = {
   minProperties?: number
 }
 
-/** Returns an example of a schema, which consists of the examples, defaults, and choices of its parts. */
+/** Returns an example for a schema, built from the examples, defaults, and choices of its parts. */
 export const exampleOf = (schema: JsonSchema): unknown => {
   if (schema.examples?.length) return schema.examples[0]
   if (schema.default !== undefined) return schema.default

@@ -12,7 +12,7 @@ import { validationError } from './validation.ts'
 
 const unknownAddress = 'No endpoint has this path. See /docs for the API reference.'
 
-/** The kind of error for each status that Fastify itself throws. */
+/** The kind of error for each status of Fastify's own errors. */
 const foreign: Record<number, [ErrorKind, string]> = {
   404: ['notFound', unknownAddress],
   413: ['tooLarge', 'The body exceeds the size limit of this operation.'],
@@ -31,8 +31,8 @@ const toApiError = (error: FastifyError | ApiError, request: FastifyRequest): Ap
       retryAfterSeconds: 2,
     })
   }
-  // A stream is decompressed while it is handled, so these errors occur in the handler. The code of a DOMException, such
-  // as the reason of an aborted signal, is a number.
+  // A stream is decompressed while it is handled, so these errors occur in the handler. A DOMException has a number as
+  // its code, for example if it is the reason of an aborted signal.
   if (typeof error.code === 'string' && error.code.startsWith('Z_'))
     return new ApiError('invalid', 'The body is not valid gzip, or it is incomplete.')
   const status = error.statusCode ?? 500
@@ -56,7 +56,7 @@ const send = (error: FastifyError | ApiError, request: FastifyRequest, reply: Fa
   return reply.code(failure.status).type('application/json; charset=utf-8').send(failure.body)
 }
 
-/** Converts everything that is thrown to an error in the format of the API. Nothing else does that. */
+/** Converts every thrown value to an error in the API's format. All conversions happen here. */
 export const addFailures = (app: FastifyInstance, methods: Methods): void => {
   app.setErrorHandler<FastifyError>(send)
   const pathOf = ({ url }: FastifyRequest) => url.replace(/[?#].*$/s, '')
@@ -76,14 +76,17 @@ export const addFailures = (app: FastifyInstance, methods: Methods): void => {
   })
   // Node would respond to an unknown expectation with a bare 417. HTTP allows servers to ignore it.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
-  // The service supports no other protocol. If a request with a body asks for one, Node sometimes loses what follows
-  // it, so the connection is closed.
+  // The service supports no other protocol. If a request with a body asks for one, Node sometimes loses the data that
+  // follows, so the connection is closed.
   app.server.prependListener('request', (request, response) => {
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false
   })
 }
 
-/** Responds to a malformed path. It has no route and runs no hooks, so Fastify expects the complete response here. */
+/**
+ * Responds to a malformed path. Such a request has no route and runs no hooks, so Fastify expects the complete response
+ * here.
+ */
 export const answerMalformedUrl = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
   reply.headers({ ...securityHeaders, 'x-request-id': request.id })
   const message =
@@ -93,7 +96,10 @@ export const answerMalformedUrl = (error: FastifyError, request: FastifyRequest,
   return send(new ApiError('invalid', message), request, reply)
 }
 
-/** How long the rest of a broken request is read and discarded, so that its sender can read the response. */
+/**
+ * The time for which the remaining data of a broken request is read and discarded, so that its sender can read the
+ * response.
+ */
 const lingerMs = 2_000
 
 const brokenSockets = new WeakSet<Socket>()
@@ -124,14 +130,14 @@ const writeAnswer = (failure: ApiError): string => {
  * socket.
  */
 export const answerBrokenRequest = (error: NodeJS.ErrnoException, socket: Socket): void => {
-  // The parser reports every further chunk. Closing the connection would reset it, and the response would be lost.
+  // The parser reports every further chunk. Closing the connection now would reset it, and the response would be lost.
   if (brokenSockets.has(socket)) return
   brokenSockets.add(socket)
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
   }
-  // A response to an earlier request may still be in progress, and must not be mixed with this one.
+  // An earlier request's response may still be in progress, and must not be mixed with this one.
   const underway = responseUnderway(socket)
   const end = (answer = '') => {
     socket.end(answer)

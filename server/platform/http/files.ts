@@ -28,7 +28,7 @@ const readSpan = (header: string | undefined, totalBytes: number): Span | 'unsat
 }
 
 /**
- * Returns the ETag of a file. Its content never changes under its key, so the key identifies it. The key is hashed,
+ * Returns the ETag of a file. The content under a key never changes, so the key identifies it. The key is hashed,
  * because it contains the organization.
  */
 const tagOf = (key: string): string => `"${createHash('sha256').update(key).digest('base64url').slice(0, 22)}"`
@@ -63,11 +63,11 @@ const headersOf = ({ contentType, disposition, fileName }: LinkPayload, storedTy
 
 type FileOptions = {
   blobs: Blobs
-  /** Returns whether the organization's files may be read at this time. */
+  /** Returns whether the organization's files can currently be read. */
   isOpen: (org: OrgId) => Promise<boolean>
 }
 
-/** Serves stored files with sealed links. The link is the credential, and no key is read or logged. */
+/** Serves stored files from sealed links. The link is the credential, and no key is read or logged. */
 export const addFiles = (app: App, { blobs, isOpen }: FileOptions): void => {
   const requireOpen = async (key: string): Promise<void> => {
     // The key starts with the organization that owns the file.

@@ -12,7 +12,7 @@ import { requestIdsOf } from './request-id.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Identifies the caller of a long request again. Throws if access has ended, like for a new request. */
+    /** Identifies the caller of a long request again. Throws if access has ended, as for a new request. */
     identifyAgain: (request: FastifyRequest) => Promise<{ actor: Actor; expiresAt: Date | null }>
   }
 }
@@ -24,10 +24,10 @@ type Options = OwnAddress & {
   sessionCookie: SessionCookie
 }
 
-/** Overload must not affect these, because that is when monitoring needs them most. */
+/** Overload must not affect these routes, because monitoring needs them most at that time. */
 const alwaysAnswered = new Set(['/healthz', '/readyz', '/metrics'])
 
-/** The sender of a request that is authenticated. */
+/** The sender of a request that is being authenticated. */
 type Caller = Exclude<KnownKey | KnownSession, { kind: 'unknown' }>
 
 const unauthorized = () =>
@@ -36,11 +36,11 @@ const unauthorized = () =>
     'Send a valid API key as `Authorization: Bearer <API_KEY>`, or sign in. Create keys under Settings.',
   )
 
-/** Returns the key of a request. Follows the grammar of the Authorization header. */
+/** Returns the key in a request. Follows the grammar of the Authorization header. */
 const bearerToken = (header: string | undefined): string | undefined =>
   /^Bearer +([\x21-\x7e]{1,256})$/i.exec(header ?? '')?.[1]
 
-/** Returns the key in the header that the clients of the route use. */
+/** Returns the key in the header that the route's clients use. */
 const ownHeader = ({ routeOptions, headers }: FastifyRequest) => {
   const { keyHeader } = routeOptions.config
   return keyHeader === undefined ? undefined : headers[keyHeader]
@@ -77,8 +77,8 @@ export const addGate = (app: FastifyInstance, options: Options): void => {
   }
 
   /**
-   * Identifies the session. A browser also adds the cookie to requests of other sites, so a session can only write from
-   * this origin.
+   * Identifies the session. Browsers also send the cookie with requests from other sites, so a session can only write
+   * from this origin.
    */
   const identifySession = async (request: FastifyRequest) => {
     const token = sessionCookie.read(request.headers.cookie)
@@ -89,11 +89,11 @@ export const addGate = (app: FastifyInstance, options: Options): void => {
     return known
   }
 
-  /** Identifies the caller. Most requests come from a recently used key, so those need no promise. */
+  /** Identifies the caller. Most requests come from a recently used key, and don't need a promise. */
   const identify = (request: FastifyRequest): Caller | Promise<Caller> => {
     const { authorization } = request.headers
     const own = ownHeader(request)
-    // The header takes precedence, so that a session never replaces an invalid key.
+    // The header takes precedence, so that a session never substitutes for an invalid key.
     if (authorization === undefined && own === undefined) return identifySession(request)
     const token = authorization === undefined ? plainToken(own) : bearerToken(authorization)
     if (token === undefined) throw unauthorized()
@@ -127,7 +127,7 @@ export const addGate = (app: FastifyInstance, options: Options): void => {
 
   const enter = (request: FastifyRequest, reply: FastifyReply): undefined | Promise<void> => {
     const access = request.routeOptions.config.access
-    // An unknown path has no route and no access. Its handler returns 404.
+    // An unknown path has no route and therefore no access declaration. Its handler returns 404.
     if (access === undefined) return undefined
     if (!alwaysAnswered.has(request.routeOptions.url ?? '')) overload.check()
     if (access === 'public') return undefined
@@ -157,7 +157,7 @@ export const addGate = (app: FastifyInstance, options: Options): void => {
       }
       checkForm(request)
     } catch (error) {
-      // Only errors are thrown here.
+      // All values that are thrown here are errors.
       done(error as Error)
       return
     }

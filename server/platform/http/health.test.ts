@@ -111,7 +111,7 @@ it('a stopping process is healthy and responds, but is not ready', async () => {
   onTestFinished(() => {
     listening.draining = false
   })
-  // The response is immediate, although it is otherwise cached for a second.
+  // The response is immediate, although results are otherwise cached for a second.
   expect(await plain.call('GET', '/readyz')).toMatchObject({
     status: 503,
     body: { message: 'Not ready: the process is shutting down.' },

@@ -26,17 +26,17 @@ const tags = ['Operations']
 
 const loopback = /^(::1|127\.\d+\.\d+\.\d+|::ffff:127\.\d+\.\d+\.\d+)$/
 
-/** If someone points another host name here, requests of its pages contain that name instead. */
+/** If another host name points to this address, requests from its pages contain that name instead. */
 const loopbackHost = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/i
 
 const relayHeaders = ['x-forwarded-for', 'forwarded', 'via', 'x-real-ip']
 
-/** A check that takes longer has failed. A frozen database, for example, does not respond. */
+/** A check that takes longer has failed. For example, a frozen database does not respond. */
 const checkTimeoutMs = 4_000
 
 /**
- * Makes a check fail after a deadline. A check that hangs is awaited again rather than repeated, because each
- * repetition would occupy a connection.
+ * Makes a check fail after a deadline. If a check hangs, later requests wait for it instead of starting another one,
+ * because each check occupies a connection.
  */
 const withDeadline = (check: () => Promise<void>) => {
   let running: Promise<void> | undefined
@@ -57,7 +57,7 @@ const withDeadline = (check: () => Promise<void>) => {
   }
 }
 
-/** How long a result is reused. Anyone can request it, and each check writes to the storage. */
+/** The time for which a result is reused. Anyone can request it, and each check writes to the storage. */
 const answerMs = 1_000
 
 export const addHealth = (app: App, { config, metrics, checks, sweeps, listening }: Options): void => {

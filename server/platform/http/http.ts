@@ -48,16 +48,16 @@ export type HttpOptions = {
   identity: Identity
   secrets: Secrets
   metrics: Metrics
-  /** The tags of operations in the API documents. Without them, there are no documents. */
+  /** The tags of operations in the API documents. Without tags, there are no documents. */
   areas?: [name: string, description: string][]
   sessionCookie: SessionCookie
   baseUrl: () => string
   databaseFault: () => string | undefined
-  /** Replaces the measurement of this process. */
+  /** Replaces this process's own measurement. */
   overload?: Overload
 }
 
-/** Opens the server with everything that all routes share, and then adds the routes. */
+/** Opens the server with everything that routes share, and then adds the routes. */
 export const openHttp = async (options: HttpOptions, addRoutes: (app: App) => void): Promise<App> => {
   const { config, log, database, identity, secrets, metrics } = options
   const { limits } = config
@@ -68,7 +68,7 @@ export const openHttp = async (options: HttpOptions, addRoutes: (app: App) => vo
     // Creating a logger for each request would cost more than its line, so log calls include the request ID.
     childLoggerFactory: (logger) => logger,
     genReqId: () => newId(),
-    // Only the nearest proxies are trusted, because anything before them could claim any address.
+    // Only the nearest proxies are trusted, because anything in front of them could claim any address.
     trustProxy: (_address, hop) => hop < config.trustProxy,
     bodyLimit: limits.bodyBytes,
     // While the service is closing, requests on open connections still get a response, which closes the connection.
@@ -77,7 +77,7 @@ export const openHttp = async (options: HttpOptions, addRoutes: (app: App) => vo
     // This is longer than a large upload over a slow connection takes. Without a limit, a slow body could occupy its
     // socket forever.
     requestTimeout: 600_000,
-    // A request without Host gets an error in the format of the API below.
+    // A request without a Host header gets an error in the API's format below.
     http: { requireHostHeader: false },
     frameworkErrors: answerMalformedUrl,
     clientErrorHandler: answerBrokenRequest,

@@ -4,7 +4,7 @@ import { compileStrict } from '../json-schema.ts'
 import type { JsonSchema } from './examples.ts'
 import { toIssues } from './validation.ts'
 
-/** Reads the items of a batch one by one, so that an invalid one does not affect the others. */
+/** Reads the items in a batch one by one, so that an invalid item doesn't affect the others. */
 export const itemReader = <S extends TSchema>(schema: S): ((item: unknown) => Static<S> | ApiError) => {
   // The schemas of this service are plain JSON schemas.
   const validate = compileStrict<Static<S>>(schema as JsonSchema)

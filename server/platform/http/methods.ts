@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 
 export type Methods = {
-  /** Returns the methods of a path, or undefined if the path is unknown. */
+  /** Returns the methods for a path, or undefined if the path is unknown. */
   of: (path: string) => string[] | undefined
   /**
    * Returns whether the router has confused two paths: if only `/calls/:id` has the method, it also matches
@@ -10,7 +10,7 @@ export type Methods = {
   isMistaken: (method: string, path: string) => boolean
 }
 
-/** Collects the methods of every path, for the Allow header. */
+/** Collects the methods of all paths for the Allow header. */
 export const watchMethods = (app: FastifyInstance): Methods => {
   const methodsOf = new Map<string, Set<string>>()
   app.addHook('onRoute', ({ url, method }) => {

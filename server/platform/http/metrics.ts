@@ -6,7 +6,7 @@ import { traceIdOf } from './tracing.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The response lasts as long as the client stays connected, so its duration has no meaning. */
+    /** The response lasts as long as the client stays connected, so its duration is meaningless. */
     lasting?: true
   }
 }
@@ -24,9 +24,10 @@ type Sources = {
 
 export const openMetrics = ({ database, countJobs }: Sources): Metrics => {
   const registry = new Registry()
-  // These are the delay of the event loop, garbage collection, memory, and CPU time of the process.
+  // These measure the process: event loop delay, garbage collection, memory, and CPU time.
   collectDefaultMetrics({ register: registry })
-  // These gauges have the name of a counter, which Prometheus' own check rejects. Each of them also exists by type.
+  // The names of these gauges are valid only for counters, so they fail Prometheus's own check. Each of them also
+  // exists by type.
   for (const kind of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${kind}_total`)
   new Gauge({
     name: 'earshot_database_connections',
@@ -78,7 +79,7 @@ export const addRequestMetrics = (app: FastifyInstance, { registry }: Metrics): 
     buckets: [0.002, 0.01, 0.05, 0.25, 1, 5],
     registers: [registry],
   })
-  // Finding a series by its labels costs more than counting, so each route keeps its own.
+  // Finding a series by its labels costs more than counting, so each route keeps its own series.
   type Series = { observe: (seconds: number) => void }
   const seriesOf = new WeakMap<object, Map<string, Series>>()
   const findSeries = (config: object, method: string, route: string, status: number): Series => {

@@ -91,7 +91,7 @@ const withoutDefaults = (schema: JsonSchema): void => {
   if (schema.items) withoutDefaults(schema.items)
 }
 
-/** Makes a body optional. Validation reads a missing body as null, which is not part of the API. */
+/** Makes a body optional. Validation reads a missing body as null, which the API doesn't document. */
 const allowNoBody = (body: Required<Operation>['requestBody']): void => {
   const { schema } = body.content['application/json'] ?? {}
   if (!Array.isArray(schema?.type) || !schema.type.includes('null')) return
@@ -115,7 +115,7 @@ const addExamples = ({ requestBody, responses }: Operation): void => {
   }
 }
 
-/** Returns the generated document. Schemas with a title are components, and everything has an example. */
+/** Returns the generated document. Schemas with a title become components, and everything has an example. */
 export const openApiDocument = (app: FastifyInstance): OpenApiDocument => {
   // The plugin's type covers all versions of OpenAPI. The options above select this one.
   const document = structuredClone(app.swagger()) as unknown as OpenApiDocument
@@ -139,7 +139,7 @@ export const openApiDocument = (app: FastifyInstance): OpenApiDocument => {
   }
 
   for (const operations of Object.values(document.paths)) {
-    // HTTP derives HEAD from GET.
+    // HTTP derives HEAD from GET, so it is not documented.
     delete operations.head
     for (const operation of Object.values(operations)) {
       relaxRequest(operation)

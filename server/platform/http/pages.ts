@@ -7,12 +7,12 @@ import type { App } from './http.ts'
 
 type Storage = Pick<Config, 'storage' | 's3Endpoint'>
 
-/** Recordings with signed links come from the bucket itself, and AWS chooses its host. */
+/** Recordings with signed links come from the bucket itself, and its host is chosen by AWS. */
 const mediaSources = ({ storage, s3Endpoint }: Storage) =>
   storage.kind === 's3' ? ` https:${s3Endpoint?.startsWith('http:') ? ` ${new URL(s3Endpoint).origin}` : ''}` : ''
 
 /**
- * Returns the content security policy. Everything must come from this origin, and scripts, styles, and images must not
+ * Returns the content security policy. All content must come from this origin, and scripts, styles, and images must not
  * be inline. The only exceptions are logos, which come from their companies' URLs, and recordings, which come from the
  * operator's storage.
  */
@@ -34,7 +34,7 @@ const policyOf = (storage: Storage) =>
 /** The pages that need no session. */
 const publicSections = ['confirm-address', 'invitations', 'outside', 'shared', 'sign-in', 'welcome']
 
-/** The first path segment of each page. The browser reads the rest. */
+/** The first path segment of each page. The browser handles the remaining segments. */
 const sections = [
   'agents',
   'alerts',
@@ -67,9 +67,9 @@ const folder = join(import.meta.dirname, '../../../dist/console')
 type PagesDeps = { config: Storage; log: Log; sessionCookie: Pick<SessionCookie, 'read'> }
 
 /**
- * Serves the console that `npm run build` creates. Browsers check each time whether a page has changed, so a new
- * version appears immediately. Other files have hashes in their names and are cached. Without a session, browsers end
- * up on the sign-in page, so they get its document instead of the page's frame.
+ * Serves the console that `npm run build` creates. Browsers always check whether a page has changed, so a new version
+ * appears immediately. Other files have hashes in their names and are cached. Browsers without a session end up on the
+ * sign-in page, so they get its document instead of the page's own.
  */
 export const addPages = (app: App, { config, log, sessionCookie }: PagesDeps): void => {
   const files = readBuiltFiles(folder)

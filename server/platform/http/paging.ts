@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { invalid } from '../errors.ts'
 
-/** The position of a page. It starts after the last item of the previous page, in the order of the list. */
+/** The position of a page, which starts after the last item of the previous page, in the list's order. */
 export type Page = { limit: number; after: string | undefined }
 
 type PageRequest = { limit: number; cursor?: string | undefined }
@@ -41,7 +41,7 @@ export const openPaging = (key: Buffer) => {
   return {
     read,
     answer,
-    /** Returns the requested page. `list` returns one row more than the limit if there is another page. */
+    /** Returns the requested page. If there is another page, `list` returns one row more than the limit. */
     page: async <Row>(
       request: PageRequest,
       scope: unknown,

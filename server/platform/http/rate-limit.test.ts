@@ -79,8 +79,8 @@ describe('unknown keys', async () => {
     const guess = (address: string) =>
       call('GET', '/v1/me', { headers: { ...from(address), authorization: `Bearer ${generateKey()}` } })
     /**
-     * Returns whether one of several guesses is limited. Twenty more guesses are allowed each second, so one may be
-     * allowed in between on a slow machine.
+     * Returns whether one of several guesses is limited. Twenty more guesses are allowed each second, so on a slow
+     * machine, one may be allowed in between.
      */
     const isLimitedWithin = async (guesses: number, address: string) => {
       const statuses = new Set<number>()

@@ -25,12 +25,12 @@ export const tokenBuckets = ({ perSecond, burst }: Rate, now: () => number = () 
       refill(bucket, time)
       if (bucket.tokens >= burst) buckets.delete(caller)
     }
-    // All buckets are in use, so this starts over rather than growing.
+    // All buckets are in use, so this starts over instead of growing.
     if (buckets.size >= maxBuckets) buckets.clear()
   }
 
   return {
-    /** Takes a token. `remaining` is below zero if there was none. */
+    /** Takes a token. `remaining` is negative if there was none. */
     take: (caller: string): number => {
       const time = now()
       let bucket = buckets.get(caller)
@@ -50,8 +50,8 @@ export const tokenBuckets = ({ perSecond, burst }: Rate, now: () => number = () 
 const tooMany = (message: string, retryAfterSeconds = 1) => new ApiError('rateLimited', message, { retryAfterSeconds })
 
 /**
- * Returns the key under which an address is counted. An IPv6 network belongs to one customer, so it counts as one
- * address.
+ * Returns the key under which an address is counted. An IPv6 network belongs to one customer, so all of its addresses
+ * are counted together.
  */
 export const neighbourhood = (address: string): string => {
   if (!ipaddr.IPv6.isValid(address)) return address
@@ -68,7 +68,7 @@ export const limitByAddress = (rate: Rate, message: string): ((address: string) 
 }
 
 export type RateLimits = {
-  /** Counts a request of a key or person, and returns how many are left. */
+  /** Counts a request by a key or person, and returns how many are left. */
   spend: (caller: string, reply: FastifyReply) => void
   /** Counts an attempt with an unknown key, by its IP address. */
   countUnknownKey: (address: string) => void

@@ -7,16 +7,16 @@ import { readJson, readJsonList, unsoundParts } from './json/read.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The limit of this request's body, if its route has a higher one. */
+    /** The body limit for this request, if its route has a higher one. */
     maxBodyBytes: number
-    /** This is set before the body is read, if the handler reads it as a stream and limits its size. */
+    /** Set before the body is read, if the handler reads the body as a stream and limits its size. */
     streamsBody: boolean
   }
 }
 
 const refused = (message: string) => new ApiError('invalid', message, { issues: [{ path: '', message }] })
 
-/** A `stream` is passed to the handler as it arrives. Only the handler limits its size. */
+/** A `stream` is passed to the handler as it arrives, and only the handler limits its size. */
 const mediaTypes = {
   json: { form: /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i, name: 'application/json', as: 'json' },
   image: { form: /^image\/[\w.+-]+\s*$/i, name: 'image/*', as: 'bytes' },
@@ -32,7 +32,7 @@ const mediaTypes = {
 
 type MediaType = keyof typeof mediaTypes
 
-/** A `batch` is a JSON body with many items, or one line of JSON for each item. */
+/** A `batch` is a JSON body with many items, or JSON Lines with one item per line. */
 export type BodyKind = Exclude<MediaType, 'ndjson'> | 'batch'
 
 const mediaTypesOf = (kind: BodyKind): MediaType[] => (kind === 'batch' ? ['json', 'ndjson'] : [kind])
@@ -70,22 +70,22 @@ const encodingOf = ({ headers }: FastifyRequest): string =>
 const signsBytes = ({ routeOptions: { config } }: FastifyRequest): boolean =>
   config.takes === 'bytes' && config.access === 'public'
 
-/** Returns whether the body may be compressed. Images and recordings already are. */
+/** Returns whether the body may be compressed. Images and recordings already are compressed. */
 const mayBePacked = (request: FastifyRequest): boolean => {
   const { takes = 'json' } = request.routeOptions.config
   return takes !== 'image' && takes !== 'audio' && !signsBytes(request)
 }
 
-/** Decompresses a body. The result counts against the limits of the body, chunk by chunk. */
+/** Decompresses a body. The decompressed bytes count against the body's limits, chunk by chunk. */
 const inflate = (payload: Readable): Readable => {
   const inflated = createGunzip()
-  // Nobody reads a rejected body, so nobody handles its errors, which must not end the process.
+  // Nobody reads a rejected body or handles its errors, but these errors must not end the process.
   inflated.on('error', () => {})
   payload.once('error', (error) => inflated.destroy(error))
   return payload.pipe(inflated)
 }
 
-/** Throws if path or query contain text that can't be stored. Such text is always percent-encoded. */
+/** Throws if the path or query contains text that can't be stored. Such text is always percent-encoded. */
 export const checkUrlText = (request: FastifyRequest): void => {
   if (!request.url.includes('%')) return
   const issues = [...unsoundParts(request.params), ...unsoundParts(request.query)]
@@ -101,7 +101,7 @@ export const limitSignIn = (route: RouteOptions): void => {
   if (route.url.startsWith('/auth/')) route.bodyLimit = signInBytes
 }
 
-/** Reads and discards the rest of a rejected body, so that the connection can be used again. */
+/** Reads and discards the remaining data of a rejected body, so that the connection can be reused. */
 const drop = (request: FastifyRequest, stream: Readable): void => {
   if (stream !== request.raw) stream.destroy()
   request.raw.resume()
@@ -124,7 +124,7 @@ const readBytes = (request: FastifyRequest, stream: Readable): Promise<Buffer> =
       try {
         arriving?.hold(piece.length)
       } catch (error) {
-        refuse(error as ApiError) // Nothing else is thrown here
+        refuse(error as ApiError) // All values that are thrown here are of this type.
       }
     }
     if (Number(request.headers['content-length']) > limit) return refuse(tooLarge())

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The request ID that the caller sent. It is returned, but never used as the service's own ID. */
+    /** The request ID sent by the caller. It is returned, but never used as the service's own ID. */
     callerRequestId: string | undefined
   }
 }

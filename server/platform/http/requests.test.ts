@@ -3,7 +3,7 @@ import { makeCompany, makeOrganization } from '../../../test/make.ts'
 import { openConnection } from '../../../test/raw-http.ts'
 import { serviceKey, testServer } from '../../../test/server.ts'
 
-/** Tests the rules for all requests. */
+/** Tests the rules that apply to all requests. */
 
 const server = await testServer()
 const { call } = server

@@ -1,7 +1,7 @@
 import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox'
 import { instantKeyword } from '../json-schema.ts'
 
-/** Parts that the schemas of all resources share. */
+/** Schemas that all resources share. */
 
 /**
  * Returns the schema of an object that rejects unlisted properties. With a title, it becomes a component of the OpenAPI
@@ -35,13 +35,13 @@ const idPattern = '[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}'
 /** Matches `providerId/model`. */
 export const providerModelPattern = `^${idPattern}/[\\x21-\\x7e]{1,200}$`
 
-/** A model of one of the organization's providers. */
+/** A model from one of the organization's providers. */
 export const ProviderModel = Type.String({
   pattern: providerModelPattern,
   examples: ['0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f/whisper-1'],
 })
 
-/** The channel of a recording, counted from 0. */
+/** The channel of a recording. Numbers start at 0. */
 export const RecordingChannel = Type.Unsafe<0 | 1>({ type: 'integer', enum: [0, 1], examples: [1] })
 
 /** A time in a response. It is a Date in code, and ISO 8601 in UTC with milliseconds in JSON. */
@@ -70,7 +70,7 @@ export const NoBody = Type.Unsafe<unknown>({
   additionalProperties: false,
 })
 
-/** A body without a JSON schema: raw bytes, or JSON of another service with any properties. */
+/** A body without a JSON schema: raw bytes, or another service's JSON with any properties. */
 export const RawBody = Type.Unsafe<Buffer>({})
 
 /** A response without content. Handlers send undefined with 204, because null would be sent as the text `null`. */
@@ -78,7 +78,7 @@ export const Empty = Type.Unsafe<null | undefined>({ type: 'null' })
 
 export const NoQuery = Closed({})
 
-/** A query with any parameters, because senders of other services add some at will. */
+/** A query with any parameters, because senders from other services add their own. */
 export const AnyQuery = Type.Object({}, { additionalProperties: true })
 
 export const IdParams = Closed({ id: Id })
@@ -128,7 +128,7 @@ type HeaderName = keyof typeof headers
 const headersOf = (names: HeaderName[]) =>
   Object.fromEntries(names.map((name) => [name, { type: 'string', description: headers[name] }]))
 
-/** Adds headers to a response in the document. They replace those of all responses with the same status. */
+/** Adds headers to a response in the document. They replace the headers that all responses with this status have. */
 export const withHeaders = <T extends TSchema>(schema: T, ...names: HeaderName[]): T => ({
   ...schema,
   headers: headersOf(names),
@@ -153,7 +153,7 @@ const successDescriptions = {
   302: 'A redirect to the address in `Location`, without content.',
 } as const
 
-/** The headers of all responses with a status. */
+/** The headers for all responses with a given status. */
 const headersOfStatus: Partial<Record<string, HeaderName[]>> = {
   201: ['Location'],
   302: ['Location'],

@@ -3,8 +3,8 @@ import type { Config } from '../config.ts'
 import { shownRequestId } from './request-id.ts'
 
 /**
- * The headers of every response. The API serves data rather than pages, so nothing may run, frame, or cache it.
- * Documents of this service replace the policy. There are no CORS headers, so scripts of other origins have no access.
+ * The headers on every response. The API serves data rather than pages, so nothing may run, frame, or cache it. This
+ * service's documents replace the policy. There are no CORS headers, so scripts from other origins have no access.
  */
 export const securityHeaders = {
   'x-content-type-options': 'nosniff',

@@ -6,10 +6,10 @@ const spans = new WeakMap<FastifyRequest, Span>()
 
 export const traceIdOf = (request: FastifyRequest): string | undefined => spans.get(request)?.spanContext().traceId
 
-/** Machines request these every few seconds, and nobody needs the traces. */
+/** Machines send these requests every few seconds, and nobody needs the traces. */
 const untraced = ['/healthz', '/readyz', '/metrics']
 
-/** Creates a span for each request with the name of its route, because a URL may contain confidential data. */
+/** Creates a span for each request, named after its route, because a URL may contain confidential data. */
 export const addTracing = (app: FastifyInstance): void => {
   app.addHook('onRequest', (request, _reply, done) => {
     const { method, routeOptions, headers } = request
@@ -24,7 +24,7 @@ export const addTracing = (app: FastifyInstance): void => {
     spans.set(request, span)
     within(span, done)
   })
-  // Reading a body continues outside of the context that started it.
+  // Reading a body continues outside the context in which it started.
   app.addHook('preValidation', (request, _reply, done) => {
     const span = spans.get(request)
     if (!span) return done()

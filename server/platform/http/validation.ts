@@ -9,7 +9,7 @@ import type { JsonSchema } from './examples.ts'
 /** The maximum number of issues in a response, because nobody reads more. */
 export const maxIssues = 100
 
-/** Turns the pointer `/config/monitors/0/id` into `config.monitors[0].id`. */
+/** Converts the pointer `/config/monitors/0/id` to `config.monitors[0].id`. */
 const readablePath = (pointer: string, property?: string): string => {
   const parts = pointer.split('/').slice(1)
   if (property !== undefined) parts.push(property)
@@ -40,7 +40,7 @@ const characters = (limit: number) => count(limit, 'character', 'characters')
 const items = (limit: number) => count(limit, 'item', 'items')
 const properties = (limit: number) => count(limit, 'property', 'properties')
 
-/** The messages by JSON Schema keyword. They replace the validator's own texts. */
+/** The messages by JSON Schema keyword. They replace the validator's own messages. */
 const messages: Record<string, (params: ErrorObject['params']) => string> = {
   required: () => 'is required',
   additionalProperties: () => 'is not a known property',
@@ -90,7 +90,7 @@ export const toIssues = (errors: ErrorObject[]): Issue[] => {
 }
 
 /**
- * The format of numbers in a query string. Other forms that JavaScript accepts, such as `0x10` or ` 1`, are rejected.
+ * The format of numbers in a query string. Other formats that JavaScript accepts, such as `0x10` or ` 1`, are rejected.
  */
 const decimal = /^-?\d+(?:\.\d+)?$/
 
@@ -132,7 +132,7 @@ export const addValidation = (app: FastifyInstance): void => {
 
 const parts = { params: 'params', body: 'body', querystring: 'query' } as const
 
-/** Returns the issues in all parts of a request, because Fastify stops at the first invalid part. */
+/** Returns the issues in all parts of a request, because Fastify stops at the first part that is invalid. */
 export const validationError = (request: FastifyRequest, error: FastifyError): ApiError => {
   const errors = (error.validation ?? []) as ErrorObject[]
   const order = Object.keys(parts) as (keyof typeof parts)[]

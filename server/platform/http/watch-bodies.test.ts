@@ -32,7 +32,7 @@ const headOf = (length: number, address: string, path = '/v1/companies') =>
 
 const open = () => openConnection(server.deps.listening.port)
 
-/** Resolves once the service has read as much of the sent data as it will. */
+/** Resolves when the service has read as much of the sent data as it will read. */
 const settled = async () => {
   await server.call('GET', '/healthz')
   await server.call('GET', '/healthz')
@@ -146,7 +146,7 @@ it.each([
   ['identity', Buffer.from('{"name":"Plain"}'), 201],
   ['gzip', Buffer.from('{"name":"Not packed"}'), 400],
   ['gzip', gzipSync('{"name":"Cut"}').subarray(0, 20), 400],
-  // The inflated body is a thousand times as long as what is sent.
+  // The decompressed body is a thousand times as long as the sent data.
   ['gzip', gzipSync(Buffer.alloc(50_000_000, ' ')), 413],
   ['br', Buffer.from('{}'), 415],
 ])('inflates a body with Content-Encoding %s within its limit (%#)', async (encoding, raw, status) => {

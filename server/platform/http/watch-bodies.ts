@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 import { ApiError } from '../errors.ts'
 import { neighbourhood } from './rate-limit.ts'
 
-/** Tracks the bodies that are arriving or in memory: their size, and whether they arrive fast enough. */
+/** Tracks bodies that are arriving or in memory: their size, and whether they arrive fast enough. */
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -13,13 +13,13 @@ declare module 'fastify' {
 
 type Limits = { heldBytes: number; bodiesPerAddress: number }
 
-/** Every sender has the grace period. Each received byte extends it. */
+/** Every sender gets the grace period. Each received byte extends it. */
 const patience = { graceMs: 30_000, leastBytesPerSecond: 16 * 1024, tickMs: 1_000 }
 
 export type Arriving = {
   /** Counts bytes that stay in memory until the response is sent and the handler has ended. */
   hold: (bytes: number) => void
-  /** Called if the body arrives too slowly, instead of responding. */
+  /** Called instead of responding if the body arrives too slowly. */
   onTooSlow: ((error: ApiError) => void) | undefined
   onAnswer: () => void
   onHandlerStart: () => void
@@ -35,8 +35,8 @@ type Entry = Arriving & {
   readBefore: number
   isClosed: boolean
   /**
-   * This is undefined before the handler starts. A request that is rejected before that is complete when the response
-   * is sent.
+   * Undefined before the handler starts. A request that is rejected before that is complete when the response has been
+   * sent.
    */
   handler: 'running' | 'ended' | undefined
 }
@@ -85,7 +85,7 @@ export const watchBodies = (
   const hold = (entry: Entry, bytes: number): void => {
     totalBytes += bytes
     entry.heldBytes += bytes
-    // A single sender can only use half of the capacity, so others are not blocked.
+    // A single sender can only use half of the capacity, so that others are not blocked.
     if (add(heldOf, entry.address, bytes) <= heldBytes / 2 && totalBytes <= heldBytes) return
     throw new ApiError(
       'unavailable',
@@ -96,7 +96,7 @@ export const watchBodies = (
     )
   }
 
-  /** Returns whether the service itself delays reading, for which the sender is not responsible. */
+  /** Returns whether the service itself delays reading. The sender is not responsible for that. */
   const isHeldUp = ({ request: { raw } }: Entry): boolean => raw.readableLength >= raw.readableHighWaterMark
 
   const check = (entry: Entry, now: number): void => {
@@ -115,7 +115,7 @@ export const watchBodies = (
   }
 
   /**
-   * Stops counting a body once the response is closed and the handler has ended, because the body stays in memory until
+   * Stops counting a body when the response is closed and the handler has ended, because the body stays in memory until
    * then.
    */
   const release = (entry: Entry): void => {

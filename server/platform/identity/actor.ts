@@ -1,6 +1,6 @@
 import type { OrgId } from '../db/database.ts'
 
-/** The roles in ascending order. Each includes the permissions of those before it. */
+/** The roles in ascending order. Each role includes the permissions of all previous roles. */
 export const roles = ['viewer', 'member', 'admin', 'owner'] as const
 export type Role = (typeof roles)[number]
 
@@ -14,7 +14,7 @@ export type Entitlement = (typeof entitlementNames)[number]
 export const featureNames = ['monitorExports', 'exportWebhooks', 'experimentsV2', 'phiMode'] as const
 export type Feature = (typeof featureNames)[number]
 
-/** The caller in one organization. A key acts for the person who created it. */
+/** The caller within one organization. A key acts for the person who created it. */
 export type Actor = {
   kind: 'key' | 'user'
   org: OrgId
@@ -32,7 +32,7 @@ export type Actor = {
 /** The caller with the operator's key, which manages organizations but has no access to their data. */
 export type ServiceActor = {
   kind: 'service'
-  /** This is null for the key in the configuration. */
+  /** Null for the key in the configuration. */
   keyId: string | null
   requestId: string
   /** The request ID that the caller sent, if any. */

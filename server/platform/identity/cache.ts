@@ -1,4 +1,4 @@
-/** How long permissions are cached, in case the notification of a change is lost. */
+/** The time for which permissions are cached, in case the notification of a change is lost. */
 const trustMs = 5_000
 /** The maximum number of entries. Unknown callers are cached too, so without a limit, their number would grow. */
 const maxEntries = 20_000
@@ -9,11 +9,11 @@ type Options<T> = {
   orgOf: (known: T) => string | undefined
 }
 
-/** Caches what keys and sessions identify by the hashes of their secrets. */
+/** Caches the identities of keys and sessions by the hashes of their secrets. */
 export const openCache = <T>({ load, orgOf }: Options<T>) => {
   const entries = new Map<string, { known: T; loadedAt: number }>()
   const loading = new Map<string, Promise<T>>()
-  // It increases with every removal, so that a lookup that started before is not cached.
+  // Increases with every removal, so that results of lookups that started earlier are not cached.
   let generation = 0
 
   const peek = (hash: string): T | undefined => {
@@ -47,7 +47,7 @@ export const openCache = <T>({ load, orgOf }: Options<T>) => {
   }
 
   return {
-    /** Returns a cached value without using the database. */
+    /** Returns a cached value without querying the database. */
     peek,
     find: (hash: string): T | Promise<T> => peek(hash) ?? loadOnce(hash),
     /** Removes everything that belongs to an organization, or everything if `org` is empty. */

@@ -9,7 +9,7 @@ import { orgIdOf } from '../ids.ts'
 import { openIdentity } from './identity.ts'
 
 /**
- * Changes in one process must take effect in another one. Here, a second set of dependencies on the same database acts
+ * Tests that changes in one process take effect in another one. A second set of dependencies on the same database acts
  * as the other process.
  */
 
@@ -35,7 +35,7 @@ const seenBy = async ({ identity }: Pick<ServiceDeps, 'identity'>, key: string) 
   return { role, suspended, monitors: entitlements.monitors, phiMode: features.phiMode }
 }
 const asOwner = { role: 'owner', suspended: false, monitors: true, phiMode: false }
-// A notification tells other processes. They would otherwise take five seconds to read everything again.
+// A notification informs other processes. Otherwise, they would only reload after five seconds.
 const within = { timeout: 4_000, interval: 10 }
 
 describe('in another process, within a second', () => {
@@ -104,7 +104,7 @@ it('a lookup is not cached if the key was revoked in the meantime', async () => 
     noticed = true
   })
   const slow = await deps.db.startTransaction().execute()
-  // The key can be read despite this lock, but not the person.
+  // Despite this lock, the key can be read, but not the person.
   await sql`LOCK TABLE members IN ACCESS EXCLUSIVE MODE`.execute(slow)
   const before = seenBy(second, key)
   await expect.poll(() => countWaiting(deps.db, 'select "members"')).toBe(1)

@@ -24,16 +24,16 @@ export type Identity = {
   recall: (token: string) => Exclude<KnownKey, Unknown> | undefined
   /** Returns the identity of a bearer token. */
   resolve: (token: string, requestId?: string) => Promise<KnownKey>
-  /** Returns the identity of a session's token: a member of the session's current organization. */
+  /** Returns the identity for a session's token: a member of the session's current organization. */
   resolveSession: (token: string) => Promise<KnownSession>
   /**
-   * Runs a transaction that changes permissions in an organization. Every process then drops its cache. This process
-   * does so before the promise resolves.
+   * Runs a transaction that changes permissions in an organization. Every process then drops its cache for it. This
+   * process does so before the promise resolves.
    */
   change: <T>(org: OrgId | '', fn: (trx: Db) => Promise<T>) => Promise<T>
   /** Calls back when permissions in an organization may have changed. An empty `org` means any organization. */
   onChange: (handler: (org: string) => void) => void
-  /** Tracks a write that a request does not wait for. */
+  /** Tracks a write that requests don't wait for. */
   beside: (write: Promise<unknown>, failure: string) => void
   close: () => Promise<void>
 }
@@ -82,7 +82,7 @@ export const openIdentity = async ({ db, listener, clock, log, serviceKey }: Opt
     const { userId, expiresAt } = session
     const org = orgIdOf(session.org)
     const member = await findMembership(db, org, userId)
-    // Keys can be created for invited people, but they can only sign in after joining.
+    // Keys can be created for invited people, but can only be used after they join.
     if (!member?.joinedAt) return { kind: 'unknown' }
     const { role } = member
     return {

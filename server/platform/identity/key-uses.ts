@@ -1,12 +1,14 @@
-// Stores when keys were used, and records the use of revoked ones.
+// Stores when keys were last used, and records the use of revoked keys.
 
 import { recordAudit } from '../audit/record.ts'
 import type { Db, OrgId } from '../db/database.ts'
 import { upsertKeyUse } from './queries.ts'
 
-/** The maximum age of the stored time of the last use. */
+/** The maximum inaccuracy of the stored time of last use. */
 const lastUseIntervalMs = 60_000
-/** The interval at which uses of a revoked key are recorded, because a forgotten program may continue to send it. */
+/**
+ * The interval at which uses of a revoked key are recorded, because a forgotten program may continue to send the key.
+ */
 const refusalIntervalMs = 60_000
 const maxNoted = 1_000
 const maxUsesKnown = 10_000
@@ -20,7 +22,7 @@ export const openKeyUses = (db: Db, beside: (write: Promise<unknown>, failure: s
 
   const noteUse = ({ org, keyId }: UsedKey, now: Date): void => {
     if (now.getTime() - (usedAt.get(keyId) ?? Number.NEGATIVE_INFINITY) < lastUseIntervalMs) return
-    // Dropping an entry only costs another write, which changes nothing.
+    // Dropping an entry only causes another write, which changes nothing.
     if (usedAt.size >= maxUsesKnown) usedAt.clear()
     usedAt.set(keyId, now.getTime())
     beside(upsertKeyUse(db, org, keyId, now, lastUseIntervalMs), 'storing the last use of a key failed')

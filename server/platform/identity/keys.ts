@@ -28,8 +28,8 @@ export const generateKey = (): string => {
 export const isKeyShaped = (text: string): boolean =>
   form.test(text) && text.slice(bodyLength) === checksum(text.slice(0, bodyLength))
 
-/** Returns the stored form of a key in base64. A random key of 190 bits needs no slow hash. */
+/** Returns the base64 form in which a key is stored. A random 190-bit key needs no slow hash. */
 export const hashKey = (key: string): string => hash('sha256', key, 'base64')
 
-/** Returns the part of a key that is shown later. */
+/** Returns the portion of a key that can be shown later. */
 export const keyPrefix = (key: string): string => key.slice(0, 8)

@@ -3,7 +3,7 @@ import type { Db, OrgId } from '../db/database.ts'
 import { notify } from '../db/notify.ts'
 import { hashKey, keyPrefix } from './keys.ts'
 
-/** Finds a key and its organization. The organization is unknown before, so this lookup has none. */
+/** Finds a key and its organization. The organization is not known before the lookup, so it isn't a condition. */
 export const findKeyAllOrgs = (db: Db, hash: string) =>
   db
     .selectFrom('api_keys')
@@ -37,7 +37,7 @@ export const revokeServiceKey = async (db: Db, id: string, revokedAt: Date): Pro
   return numUpdatedRows > 0n
 }
 
-/** Returns the session of a token's hash, with its current organization. */
+/** Returns the session for a token's hash, with its current organization. */
 export const findSession = (db: Db, hash: string) =>
   db
     .selectFrom('sessions')
@@ -66,7 +66,7 @@ export const findMembership = (db: Db, org: OrgId, userId: string) =>
     .where('members.user_id', '=', userId)
     .executeTakeFirst()
 
-/** Stores when a key was used. Writes at most once per interval, however many processes see the key. */
+/** Stores when a key was used. Writes at most once per interval, no matter how many processes see the key. */
 export const upsertKeyUse = (db: Db, org: OrgId, keyId: string, usedAt: Date, intervalMs: number) =>
   db
     .insertInto('api_key_uses')

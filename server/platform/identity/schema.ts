@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { Choice, Closed, Id, Name, Nullable, Timestamp } from '../http/schemas.ts'
 import { entitlementNames, featureNames, roles } from './actor.ts'
 
-/** Parts of the schema that several resources use. */
+/** Schemas that several resources use. */
 
 export const RoleChoice = Choice(roles, { description: 'Each role includes the permissions of the roles before it.' })
 

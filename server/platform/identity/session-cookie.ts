@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** People sign in again after this time, even if they were active in between. */
+/** People have to sign in again after this time, even if they were active. */
 export const sessionSeconds = 14 * 24 * 60 * 60
 
 export type SessionCookie = {
@@ -8,17 +8,17 @@ export type SessionCookie = {
   prefix: string
   /** The key that signs the library's cookies. */
   secret: string
-  /** Whether browsers only send the cookie over https. */
+  /** Whether browsers send the cookie only over https. */
   secure: boolean
-  /** Returns the token of the session in a Cookie header, if the cookie was signed here. */
+  /** Returns the session token in a Cookie header, if this service signed the cookie. */
   read: (header: string | undefined) => string | undefined
-  /** Returns the Set-Cookie header of a new session, as the library would write it. */
+  /** Returns the Set-Cookie header for a new session, as the library would write it. */
   write: (token: string) => string
-  /** Returns the value of another cookie of this service without checking it. */
+  /** Returns the value of another of this service's cookies without checking it. */
   readOther: (header: string | undefined, name: string) => string | undefined
   /**
-   * Returns the Set-Cookie header of another cookie of this service, with the same protection. An empty value removes
-   * the cookie.
+   * Returns the Set-Cookie header for another of this service's cookies, with the same protection. An empty value
+   * removes the cookie.
    */
   writeOther: (name: string, value: string, lifetimeSeconds: number) => string
 }
@@ -40,9 +40,9 @@ const decoded = (text: string): string | undefined => {
 }
 
 /**
- * Reads and writes the cookie of the sign-in library without loading it, because it is only needed when someone signs
+ * Reads and writes the sign-in library's cookie without loading the library, which is only needed when someone signs
  * in. The cookie is `token.signature`, and the signature is an HMAC-SHA-256 in base64, so a forged cookie never reaches
- * the database. Over https, its name starts with `__Host-`, so that no other host of the domain and no plain HTTP
+ * the database. Over https, its name starts with `__Host-`, so that no other host in the domain and no plain HTTP
  * response can set it.
  */
 export const openSessionCookie = ({ key, secure }: { key: Buffer; secure: boolean }): SessionCookie => {

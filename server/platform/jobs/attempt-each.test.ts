@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => queue.close())
 
-/** Runs the job. Returns how it ended and which items were started. */
+/** Runs the job. Returns its outcome and the items that were started. */
 const run = async (effect: Deps['effect'], signal?: AbortSignal) => {
   const begun: string[] = []
   const jobId = await queue.jobs.enqueue(queue.db, eachJob, {})

@@ -3,8 +3,8 @@ import { StaleAttempt } from './attempt.ts'
 import type { Attempt } from './define-job.ts'
 
 /**
- * Handles each item, and continues with the others after a failure, which must not block them. Throws the first failure
- * at the end, so that the job is retried and the failure is logged. Stops if the attempt ends.
+ * Handles each item, and continues after a failure, because one item must not block the others. Throws the first
+ * failure at the end, so that the job is retried and the failure is logged. Stops if the attempt ends.
  */
 export const attemptEach = async <T>(
   { signal }: Pick<Attempt, 'signal'>,
@@ -25,7 +25,7 @@ export const attemptEach = async <T>(
   if (first) throw first.fault
 }
 
-/** Yields the items of all pages. Each page starts after the last item of the previous one. */
+/** Yields the items on all pages. Each page starts after the last item of the previous page. */
 export async function* eachOfPages<T extends { id: string }>(
   limit: number,
   list: (page: Page) => Promise<T[]>,

@@ -31,7 +31,7 @@ beforeEach(async () => {
 })
 afterAll(() => queue.close())
 
-/** Runs one job over an unreliable network. The connections of the test itself are reliable. */
+/** Runs one job over an unreliable network. The test's own connections are reliable. */
 const overPassage = async () => {
   const { passage, connection } = await behindPassage(queue.connection)
   const database = openDatabase({ connection, applicationName: 'jobs test' })

@@ -1,4 +1,5 @@
-// Runs one attempt from start to end. It completes, is retried later, or is the last one of a dead job.
+// Runs one attempt of a job from start to end. The attempt completes the job, schedules a retry, or marks the job as
+// dead.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { publishChanges } from '../changes/changes.ts'
@@ -33,7 +34,7 @@ export class StaleAttempt extends Error {
   }
 }
 
-/** The reason why a worker ends a running attempt, which the attempt's signal contains. */
+/** The reason why a worker ends a running attempt. The attempt's signal contains it. */
 export class AttemptEnded extends Error {
   readonly because: 'taken over' | 'stopping' | 'timed out'
 
@@ -44,9 +45,7 @@ export class AttemptEnded extends Error {
   }
 }
 
-/**
- * Returns whether retrying is pointless. A rejection would repeat, but something that is unavailable may work later.
- */
+/** Returns whether retrying is pointless. A rejection would occur again, but an unavailable service may work later. */
 const isFinal = (error: unknown): boolean => error instanceof ApiError && error.kind !== 'unavailable'
 
 const longestDelaySeconds = 3600
@@ -54,7 +53,7 @@ const longestDelaySeconds = 3600
 /** The time limit for the final writes of a stopping job. The database may be closed afterwards. */
 const lastWordsMs = 1_000
 
-const reasonOf = ({ signal }: AbortController) => signal.reason as AttemptEnded // No other reason is ever given
+const reasonOf = ({ signal }: AbortController) => signal.reason as AttemptEnded // No other reason is ever given.
 
 const retryDelay = (job: Job, number: number): number => {
   const full = Math.min(longestDelaySeconds, job.retryDelaySeconds * 2 ** Math.min(number - 1, 20))
@@ -62,7 +61,7 @@ const retryDelay = (job: Job, number: number): number => {
 }
 
 /**
- * Stores the end of an attempt. Retries if the database is lost for a moment, because completed work must not be
+ * Stores the end of an attempt. Retries if the database is briefly unavailable, because completed work must not be
  * repeated.
  */
 const persist = async <T>(
@@ -99,7 +98,8 @@ export const runAttempt = async <D>(
     })
 
   const transaction: Attempt['transaction'] = (effect) => {
-    // The response to COMMIT may be lost. In that case, nothing tells a second attempt that the first one succeeded.
+    // The response to COMMIT may be lost. In that case, a second attempt has no way to know that the first one
+    // succeeded.
     let mayBeCommitted = false
     const run = () =>
       tryOnce(async (trx) => {
@@ -193,7 +193,8 @@ export const runAttempt = async <D>(
 }
 
 /**
- * Runs the job. Rejects on timeout, or if its worker ends it. If the worker is stopping, the job gets a moment to end.
+ * Runs the job. Rejects on a timeout, or if the worker ends the attempt. If the worker is stopping, the job gets a
+ * moment to finish.
  */
 const runUntilEnded = async (run: () => Promise<unknown>, end: AbortController, timeoutMs: number): Promise<void> => {
   const timer = setTimeout(() => end.abort(new AttemptEnded('timed out')), timeoutMs)

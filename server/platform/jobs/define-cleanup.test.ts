@@ -71,7 +71,7 @@ test('deletes and changes everything due, in every organization', async () => {
   await addMails(queue.db, small, { count: 2, daysOld: 31 })
   await addMails(queue.db, small, { count: 3, daysOld: 29 })
   const outcomes = await run()
-  // One job lists the organizations, and each organization has one job.
+  // One job lists the organizations, and each organization has its own job.
   expect(outcomes).toHaveLength(3)
   expect([await count(large), await count(large, sql`text = ''`), await count(small)]).toEqual([700, 700, 3])
 })

@@ -2,21 +2,21 @@ import type { DueRows } from '../db/due-rows.ts'
 import type { Job } from './define-job.ts'
 import { defineSweep, type SweepDeps, type SweepPayload, trustedTime } from './define-sweep.ts'
 
-/** The number of rows in one statement. */
+/** The number of rows that one statement handles. */
 const batch = 500
 
 type Cleanup = {
   name: string
   schedule: string
-  /** The kinds of rows, by the name that the log shows. */
+  /** The kinds of rows, by the name shown in the log. */
   rows: Record<string, DueRows>
 }
 
 type Batch = { id: string; rows: DueRows; count: number }
 
 /**
- * Yields batches of each kind, until one is not full. Processed rows are no longer due, so the next batch needs no
- * start.
+ * Yields batches of each kind until a batch is not full. Processed rows are no longer due, so the next batch needs no
+ * start position.
  */
 async function* batchesOf(rows: Cleanup['rows']): AsyncGenerator<Batch> {
   for (const [id, each] of Object.entries(rows)) {
@@ -28,7 +28,7 @@ async function* batchesOf(rows: Cleanup['rows']): AsyncGenerator<Batch> {
   }
 }
 
-/** Defines a sweep of rows that are due because of their age. */
+/** Defines a sweep of rows that become due with age. */
 export const defineCleanup = ({ name, schedule, rows }: Cleanup): Job<SweepDeps, SweepPayload> =>
   defineSweep<SweepDeps, Batch>({
     name,

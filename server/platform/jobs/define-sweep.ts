@@ -19,27 +19,27 @@ export type SweepPayload = { organizationId?: string; after?: string }
 export type SweepDefinition<D, Item extends { id: string }> = {
   name: string
   schedule: string
-  /** Returns the time that determines what is due, or undefined if nothing may currently be swept. */
+  /** Returns the time that determines which items are due, or undefined if nothing may currently be swept. */
   time: (deps: D) => Date | Promise<Date | undefined>
   /** Finds organizations that may have due work. */
   listOrganizations: (deps: D, now: Date) => Promise<{ id: OrgId }[]>
-  /** Yields the due work of one organization in the order of IDs, after `after`. */
+  /** Yields an organization's due work in the order of IDs, starting after `after`. */
   listItems: (deps: D, due: { org: OrgId; now: Date; after: string | undefined }) => AsyncIterable<Item>
   sweepItem: (deps: D, item: Item, place: { org: OrgId; now: Date; attempt: Attempt }) => Promise<void>
-  /** After this time, the sweep of an organization yields to others and is queued again. */
+  /** After this time, an organization's sweep yields to others and is queued again. */
   sliceMs?: number
   concurrency?: number
   timeoutSeconds?: number
 }
 
-/** Returns a time that is trusted for deleting data and deciding by age. */
+/** Returns a time that can be trusted for deletions and other decisions by age. */
 export const trustedTime = ({ sweeps }: Pick<SweepDeps, 'sweeps'>): Promise<Date | undefined> => sweeps.time()
 export const currentTime = ({ clock }: Pick<SweepDeps, 'clock'>): Date => clock.now()
 
 /**
  * Defines recurring work in every organization. Each run enqueues a job for each organization that may have due work,
- * so that organizations take turns as with all jobs. A job that takes long is queued again. A failure of one
- * organization or one item blocks nothing else.
+ * so that organizations take turns as with all jobs. A job that takes too long is queued again. A failure in one
+ * organization or item blocks nothing else.
  */
 export const defineSweep = <D extends SweepDeps, Item extends { id: string }>({
   name,
@@ -53,8 +53,8 @@ export const defineSweep = <D extends SweepDeps, Item extends { id: string }>({
   timeoutSeconds = 300,
 }: SweepDefinition<D, Item>): Job<D, SweepPayload> => {
   /**
-   * Lists the organizations with due work. If a database node is unavailable, a single query over all organizations
-   * fails, so this lists all of them instead.
+   * Lists the organizations with due work. If a database node is unavailable, a query over all organizations fails. In
+   * that case, lists all organizations instead.
    */
   const listAny = async (deps: D, now: Date) => {
     try {
@@ -92,7 +92,7 @@ export const defineSweep = <D extends SweepDeps, Item extends { id: string }>({
     try {
       await attemptEach(attempt, slice(), (item) => sweepItem(deps, item, { org, now, attempt }))
     } catch (error) {
-      // A failed item is retried with the next run, so the others don't have to wait for it.
+      // The next run retries a failed item, so the others don't have to wait for it.
       if (attempt.signal.aborted || error instanceof StaleAttempt || next === undefined) throw error
       deps.log.error({ job: name, organizationId: org, err: error }, 'part of a sweep failed')
     }

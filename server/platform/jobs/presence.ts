@@ -1,6 +1,6 @@
-// Represents a worker in the database. One connection has a session advisory lock, which is free as soon as the process
-// dies. It also listens for new jobs, renews the leases of running ones, and checks every second for due jobs and jobs
-// of lost workers.
+// Represents a worker in the database. One connection has a session advisory lock, which is released as soon as the
+// process dies. The connection also listens for new jobs, renews the leases of running jobs, and checks every second
+// for due jobs and for jobs of lost workers.
 import { randomInt } from 'node:crypto'
 import pg from 'pg'
 import { planning, setSession } from '../db/session.ts'
@@ -10,19 +10,19 @@ import { type Claim, leaseSeconds, noticeChannel } from './queries.ts'
 const lockClass = 0x4541_5253
 const lookEveryMs = 1_000
 const reconnectAfterMs = 200
-/** If a check takes longer, the connection is dead, because the server has little to do. */
+/** If a check takes longer, the connection is dead, because the check is quick. */
 const queryTimeoutMs = 5_000
 
 const lockSql = `SELECT pg_try_advisory_lock(${lockClass}, $1) AS held`
 
 /**
- * Leases are renewed well before they expire, but not with each check, because most jobs finish before the first
+ * Leases are renewed well before they expire, but not at every check, because most jobs finish before the first
  * renewal.
  */
 const renewBelowSeconds = leaseSeconds - 3
 
-// If the last transaction of an attempt has locked its row, the attempt owns the job, so this does not wait for it.
-// Elements are accessed by position instead of unnest, because Citus 14 stores the rows of unnest in one format and
+// If the last transaction of an attempt has locked its row, the attempt owns the job, so this does not wait for the
+// lock. Elements are accessed by position instead of unnest, because Citus 14 stores unnest's rows in one format and
 // reads them in another.
 const renewSql = `
   WITH free AS (
@@ -39,7 +39,7 @@ const renewSql = `
   SELECT id, attempt FROM jobs
   WHERE organization_id = ANY($1::uuid[]) AND id = ANY($2::uuid[]) AND state = 'active'`
 
-// Rows that an enqueuing transaction has locked can wait.
+// Rows that an enqueuing transaction has locked can be skipped for now.
 const releaseSql = `
   WITH due AS (
     SELECT organization_id, id FROM jobs WHERE state = 'delayed' AND due_at <= now()
@@ -61,7 +61,7 @@ const lookSql = `
           AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))
     ) AS silent`
 
-// A job is skipped if its attempt is in a transaction, which may still commit. It is checked again later.
+// A job is skipped if its attempt is in a transaction, which may still commit. The job is checked again later.
 const takeOverSql = `
   WITH lost AS (
     SELECT organization_id, id FROM jobs
@@ -76,10 +76,10 @@ export type PresenceOptions = {
   applicationName: string
   log: Log
   names: string[]
-  /** Called if jobs with this name are waiting. */
+  /** Called when jobs with this name are waiting. */
   onWaiting: (name: string) => void
   running: () => Claim[]
-  /** Called if this worker no longer owns the attempt. */
+  /** Called when this worker no longer owns the attempt. */
   onLost: (claim: Claim) => void
 }
 
@@ -157,8 +157,8 @@ export const openPresence = async (options: PresenceOptions): Promise<Presence> 
   const attach = async (): Promise<pg.Client> => {
     const current = client ?? (await connect())
     if (!holdsLock) {
-      // The lock may not be available immediately if the server has not noticed the loss of an earlier connection of
-      // this worker.
+      // The lock may not be available immediately if the server has not yet noticed the loss of this worker's earlier
+      // connection.
       const { rows } = await current.query<{ held: boolean }>(lockSql, [workerKey])
       holdsLock = rows[0]?.held === true
     }
@@ -171,7 +171,8 @@ export const openPresence = async (options: PresenceOptions): Promise<Presence> 
     await current.query(releaseSql)
     const { rows } = await current.query<{ waiting: string[]; silent: number[] }>(lookSql, [options.names, workerKey])
     const { waiting = [], silent = [] } = rows[0] ?? {}
-    // A worker only counts as dead if it was silent in two checks, so that one with a broken connection can reconnect.
+    // A worker only counts as dead if it is silent in two checks, so that a worker with a broken connection can
+    // reconnect.
     const dead = silent.filter((key) => silentBefore.includes(key))
     silentBefore = silent
     for (const name of waiting) options.onWaiting(name)

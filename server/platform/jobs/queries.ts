@@ -1,6 +1,6 @@
 // All statements on the queue's tables. An attempt is (organization, id, attempt), and `attempt` increases each time a
 // job is taken. A statement that ends an attempt first locks the row FOR UPDATE, and a transaction of the attempt locks
-// it FOR KEY SHARE. So nobody can take over an attempt during its own transaction. Renewing a lease is compatible with
+// it FOR KEY SHARE. So an attempt can't be taken over during its own transaction. Renewing a lease is compatible with
 // both locks.
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, OrgId } from '../db/database.ts'
@@ -10,7 +10,7 @@ import { orgIdOf } from '../ids.ts'
 /** The owner of jobs without an organization. This is the highest UUID, which no organization has. */
 export const systemOrganization = orgIdOf('ffffffff-ffff-ffff-ffff-ffffffffffff')
 
-/** Notifications on this channel have the name of a job as payload, and mean that such jobs wait. */
+/** The channel for notifications about waiting jobs. The payload is the jobs' name. */
 export const noticeChannel = 'earshot_jobs'
 
 /** A worker that has not renewed its leases for this long loses its jobs. */
@@ -34,7 +34,7 @@ const unlessWaiting = sql`
   ON CONFLICT (organization_id, name, singleton_key) WHERE attempt = 0 AND singleton_key IS NOT NULL DO NOTHING
   RETURNING id`
 
-/** Inserts a job. Returns undefined if a job with the same singleton key already waits. */
+/** Inserts a job. Returns undefined if a job with the same singleton key is already waiting. */
 export const insertJob = async (
   trx: Db,
   { org, id, payload }: NewJob,
@@ -51,7 +51,7 @@ export const insertJob = async (
 }
 
 /**
- * Inserts jobs and returns the IDs of those that are new. If a job with the same singleton key already waits, that one
+ * Inserts jobs and returns the IDs of the new ones. If a job with the same singleton key is already waiting, that job
  * does not change.
  */
 export const insertJobs = async (trx: Db, jobs: NewJob[], enqueuing: Enqueuing): Promise<string[]> => {
@@ -77,8 +77,8 @@ export const insertJobs = async (trx: Db, jobs: NewJob[], enqueuing: Enqueuing):
 }
 
 /**
- * Locks a job that waits for its first attempt until the transaction ends. Workers skip it until then, so it will see
- * what the transaction writes. Returns undefined if the job was taken in the meantime.
+ * Locks a job that waits for its first attempt until the transaction ends. Workers skip the job until then, so it will
+ * see the data that the transaction writes. Returns undefined if the job was taken in the meantime.
  */
 export const lockWaitingShared = async (
   trx: Db,
@@ -93,18 +93,18 @@ export const lockWaitingShared = async (
   return rows[0]?.id
 }
 
-/** Lists all organizations, for work without a list of due ones. */
+/** Lists all organizations, for work that can't list due organizations. */
 export const listOrganizationsAllOrgs = (db: Db) =>
   db.selectFrom('organizations').select(sql<OrgId>`id`.as('id')).execute()
 
-/** The waiting jobs of one kind. `waiting` is only counted up to a limit. */
+/** An organization with waiting jobs of one kind. `waiting` is only counted up to a limit. */
 export type Backlog = { org: OrgId; waiting: number }
 
 type OrganizationTurn = { after: string; organizations: number; jobsEach: number }
 
 /**
- * Returns organizations with waiting jobs of that name, after `after`. However many jobs wait, this only reads a
- * limited number of organizations, and of jobs for each.
+ * Returns organizations with waiting jobs of this name, starting after `after`. No matter how many jobs are waiting,
+ * this only reads a limited number of organizations, and a limited number of jobs for each.
  */
 export const listBacklogs = async (
   db: Db,
@@ -134,7 +134,7 @@ export const listBacklogs = async (
 
 export type TakenRow = Claim & { payload: unknown; uncounted: number; priority: number; dueAt: Date }
 
-/** Takes a number of jobs of each organization, those with the highest priority first, then the oldest. */
+/** Takes a number of jobs from each organization: the jobs with the highest priority first, then the oldest. */
 export const takeJobs = async (
   db: Db,
   name: string,
@@ -171,7 +171,7 @@ export const lockAttempt = async (trx: Db, claim: Claim): Promise<boolean> => {
   return rows.length === 1
 }
 
-/** Ends an attempt. Returns false if it has lost its job. */
+/** Ends an attempt. Returns false if the attempt has lost its job. */
 const endAttempt = async (db: Db, claim: Claim, change: RawBuilder<unknown>): Promise<boolean> => {
   const { rows } = await sql`
     WITH owned AS (SELECT organization_id, id FROM jobs WHERE ${isOwned(claim)} FOR UPDATE)
@@ -184,7 +184,7 @@ const endAttempt = async (db: Db, claim: Claim, change: RawBuilder<unknown>): Pr
 export const completeAttempt = (db: Db, claim: Claim) =>
   endAttempt(db, claim, sql`state = 'completed', ended_at = now(), error = NULL`)
 
-/** Returns whether this attempt completed the job. A later attempt would have another number. */
+/** Returns whether this attempt completed the job. A later attempt would have a different number. */
 export const isCompleted = async (db: Db, { org, id, attempt }: Claim): Promise<boolean> => {
   const { rows } = await sql`
     SELECT 1 FROM jobs
@@ -207,7 +207,7 @@ export const buryAttempt = (trx: Db, claim: Claim, message: string) =>
   endAttempt(trx, claim, sql`state = 'dead', ended_at = now(), error = ${message}`)
 
 /**
- * Returns all active jobs to the queue. Only the sole worker may call this, because it assumes that a dead process left
+ * Returns all active jobs to the queue. Only a sole worker may call this, because it assumes that a dead process left
  * these jobs behind.
  */
 export const returnAllActive = async (db: Db): Promise<number> => {
@@ -218,7 +218,7 @@ export const returnAllActive = async (db: Db): Promise<number> => {
   return rows.length
 }
 
-/** Makes delayed jobs due if their time has come. With `all`, makes all delayed jobs with these names due. */
+/** Makes delayed jobs due if their time has come. With `all`, makes every delayed job with one of these names due. */
 export const releaseDelayed = async (db: Db, all?: string[]): Promise<void> => {
   await sql`
     UPDATE jobs SET state = 'waiting'
@@ -247,7 +247,7 @@ export const listDead = async (
   return rows
 }
 
-/** Restarts dead jobs with all their attempts. */
+/** Restarts dead jobs with their full number of attempts. */
 export const retryDead = async (db: Db, ids: string[] | undefined): Promise<string[]> => {
   const { rows } = await sql<{ id: string }>`
     UPDATE jobs SET state = 'waiting', ended_at = NULL, due_at = now(), uncounted = attempt
@@ -257,7 +257,7 @@ export const retryDead = async (db: Db, ids: string[] | undefined): Promise<stri
   return rows.map((row) => row.id)
 }
 
-/** Deletes old jobs that have ended, up to a number for each state. */
+/** Deletes old jobs that have ended, up to a maximum number for each state. */
 export const deleteEnded = async (db: Db, limit: number): Promise<number> => {
   let deleted = 0
   for (const [state, kept] of Object.entries(retention)) {

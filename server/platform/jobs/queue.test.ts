@@ -95,7 +95,7 @@ describe('enqueue', () => {
     const first = await queue.jobs.enqueue(queue.db, noteJob, { text: 'one' }, options)
     await queue.db.transaction().execute(async (trx) => {
       expect(await queue.jobs.enqueue(trx, noteJob, { text: 'two' }, options)).toBe(first)
-      // The waiting job is locked until this transaction ends, so that nobody runs it with the earlier state.
+      // The waiting job is locked until this transaction ends, so that no worker runs it with the earlier state.
       expect(await queue.jobs.drain(jobsOfTest, deps)).toEqual([])
     })
     expect(await queue.jobs.drain(jobsOfTest, deps)).toHaveLength(1)

@@ -1,4 +1,4 @@
-// The queue is a database table, so that a job is enqueued in the transaction that needs it.
+// The queue is a database table, so that jobs can be enqueued in the transactions that need them.
 import type { Database, Db, OrgId } from '../db/database.ts'
 import { newId } from '../ids.ts'
 import type { Log } from '../log.ts'
@@ -24,36 +24,39 @@ import { openTaker } from './take-jobs.ts'
 import { logOutcome, openWork, type SettledAttempt } from './work.ts'
 
 /**
- * The owner of the job. Workers take turns between organizations. The default is the `organizationId` of the payload.
- * If there is none, the job belongs to the service.
+ * The owner of the job. Workers take turns between organizations. The default is the payload's `organizationId`. If
+ * there is none, the job belongs to the service.
  */
 type Owner = { org?: OrgId }
 
 export type EnqueueOptions = Owner & {
-  /** While a job with this key waits for its first run, its organization gets no second one. */
+  /** While a job with this key waits for its first run, its organization can't enqueue a second one. */
   singletonKey?: string
-  /** The delay, measured by the database's clock, which decides what is due. */
+  /** The delay, measured by the database's clock, which determines when jobs are due. */
   afterSeconds?: number
   priority?: number
 }
 
 export type WorkerOptions = {
   workerId: string
-  /** No other process uses this database. A dead process has left all active jobs, so they are returned immediately. */
+  /**
+   * No other process uses this database. All active jobs were left by a dead process, so they are returned immediately.
+   */
   assumeSoleWorker?: boolean
   onSettled?: (settled: SettledAttempt) => void
 }
 
 export type DrainOptions = {
-  /** Also runs delayed jobs, such as retries and jobs for the next day. */
+  /** Whether to also run delayed jobs, such as retries and jobs for the next day. */
   delayed?: boolean
-  /** Without this, `drain` throws if an attempt does not complete. */
+  /** Unless this is set, `drain` throws if an attempt does not complete. */
   allowFailures?: boolean
 }
 
 export type Jobs = {
   /**
-   * Enqueues a job and returns its ID. If a job with the same singleton key already waits, returns the ID of that one.
+   * Enqueues a job and returns its ID. If a job with the same singleton key is already waiting, returns the ID of that
+   * job.
    */
   enqueue: <P extends object>(
     trx: Db,
@@ -70,9 +73,9 @@ export type Jobs = {
   start: <D>(jobs: Job<D>[], deps: D, options: WorkerOptions) => Promise<void>
   /** Waits for running jobs, and then returns the others to the queue. */
   stop: (options: { timeoutMs: number }) => Promise<void>
-  /** Returns whether this process works and has its connection for taking jobs. */
+  /** Returns whether this process is a worker and its connection for taking jobs works. */
   isWorking: () => boolean
-  /** Runs the due jobs in this process, one after the other, until none is left. Tests and commands use this. */
+  /** Runs this process's due jobs one after the other, until none are left. Used by tests and commands. */
   drain: <D>(jobs: Job<D>[], deps: D, options?: DrainOptions) => Promise<AttemptOutcome[]>
   listDead: (options: { limit: number; after?: { diedAt: Date; id: string } }) => Promise<DeadJob[]>
   retryDead: (ids: string[] | 'all') => Promise<string[]>

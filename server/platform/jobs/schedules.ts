@@ -20,7 +20,7 @@ const listSchedules = async (db: Db, names: string[]): Promise<Schedule[]> => {
   return rows
 }
 
-/** Stores the next time of a schedule. Returns false if another process has done this first. */
+/** Stores the next time of a schedule. Returns false if another process has already done this. */
 const moveSchedule = async (trx: Db, { name, nextAt }: Schedule, next: Date): Promise<boolean> => {
   const { rows } = await (nextAt === null
     ? sql`INSERT INTO job_schedules (name, next_at) VALUES (${name}, ${next}) ON CONFLICT DO NOTHING RETURNING 1`
@@ -38,7 +38,7 @@ export type SchedulesOptions<D> = {
 
 /**
  * Enqueues scheduled jobs that are due according to the database's clock, and stores their next time. One run replaces
- * all that were missed while no process was running. Throws if a schedule is invalid.
+ * all runs that were missed while no process was running. Throws if a schedule is invalid.
  */
 export const openSchedules = <D>({ db, log, jobs, enqueue }: SchedulesOptions<D>) => {
   const scheduled = new Map(

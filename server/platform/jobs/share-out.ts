@@ -2,9 +2,10 @@ import type { OrgId } from '../db/database.ts'
 import type { Backlog } from './queries.ts'
 
 /**
- * Returns how many jobs each organization may take. Those with the fewest running jobs come first, in the given order,
- * one job at a time. An organization only gets a slot if more are free than it uses. So a single organization fills
- * half of the slots, two fill two thirds, and another one always finds a free slot, however long jobs run.
+ * Returns how many jobs each organization may take. Organizations with the fewest running jobs come first, in the given
+ * order, one job at a time. An organization only gets another slot if more slots are free than it uses. So a single
+ * organization fills half of the slots, two fill two thirds, and another one always finds a free slot, no matter how
+ * long jobs run.
  */
 export const shareOut = (
   backlogs: readonly Backlog[],

@@ -20,7 +20,7 @@ afterAll(async () => {
   await database.close()
 })
 
-/** Opens another taker, like another process has. */
+/** Opens another taker, as another process would. */
 const openTake = () => {
   const taker = openTaker(database)
   opened.push(taker)
@@ -36,7 +36,7 @@ const job = defineJob({
 const organizations = Array.from({ length: 5 }, newId).sort().map(orgIdOf)
 const letterOf = (org: OrgId) => 'abcde'[organizations.indexOf(org)] ?? '?'
 
-/** Enqueues jobs, one for each letter. */
+/** Enqueues one job for each letter. */
 const enqueue = async (letters: string) => {
   for (const letter of letters) {
     const organizationId = organizations['abcde'.indexOf(letter)] ?? ''
@@ -134,7 +134,7 @@ describe('with 100,000 jobs of one organization and one of another', () => {
     await jobs.enqueue(db, job, { organizationId: second ?? '' })
   }
 
-  // When a queue fills quickly, its statistics are always outdated. They are those of an empty table or of a full one.
+  // When a queue fills quickly, its statistics are always outdated: they describe an empty table or a full one.
   it.each(['before', 'after'])('few pages are read to take them (statistics from %s)', async (when) => {
     if (when === 'before') await pool.query('VACUUM ANALYZE jobs')
     await fill()

@@ -14,7 +14,7 @@ export type Room = {
   running: ReadonlyMap<OrgId, number>
 }
 
-/** `areAll` means that no other job of this name waited, so checking again would find none. */
+/** `areAll` means that no other jobs with this name were waiting, so checking again would find none. */
 export type TakenJobs = { jobs: TakenJob[]; areAll: boolean }
 
 export type Taker = {
@@ -23,8 +23,8 @@ export type Taker = {
 }
 
 /**
- * The settings of the connections that take jobs. These keep their plans. The number of jobs changes within seconds, so
- * statistics are never accurate, and a plan must always read few rows through an index.
+ * The settings of the connections that take jobs. These connections keep their plans. The number of jobs changes within
+ * seconds, so statistics are never accurate, and a plan must always read few rows through an index.
  */
 export const sessionSettings: SessionSettings = {
   enable_seqscan: 'off',
@@ -40,13 +40,14 @@ export const openTaker = ({ connection }: Pick<Database, 'connection'>): Taker =
     poolSize: 2,
     settings: sessionSettings,
   })
-  /** The organization whose turn was last, for each kind of job. */
+  /** The last organization that had its turn, for each kind of job. */
   const lastTurns = new Map<string, string>()
-  /** The kinds of jobs with so many waiting organizations that a list from the start is incomplete. */
+  /** The kinds of jobs with more waiting organizations than a list from the start can contain. */
   const crowded = new Set<string>()
 
   /**
-   * Lists so many organizations that those with their full share can't hide others. The next one in turn comes first.
+   * The list is long enough that organizations with their full share can't hide others. The next one in turn comes
+   * first.
    */
   const listInTurn = async (name: string, { free, running }: Room): Promise<Backlog[]> => {
     const places = free + [...running.values()].reduce((sum, count) => sum + count, 0)
@@ -84,7 +85,7 @@ export const openTaker = ({ connection }: Pick<Database, 'connection'>): Taker =
       payload,
       number: attempt - uncounted,
     }))
-    // For each organization, at most as many jobs are counted as slots were free.
+    // For each organization, the number of counted jobs is at most the number of free slots.
     const isWhole = !crowded.has(name) && backlogs.every(({ waiting }) => waiting < room.free)
     const waiting = backlogs.reduce((sum, backlog) => sum + backlog.waiting, 0)
     return { jobs, areAll: isWhole && jobs.length === waiting }

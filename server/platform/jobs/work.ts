@@ -42,7 +42,7 @@ export const logOutcome = (log: Log, { name, jobId, number, result, error }: Att
 
 export const openWork = <D>({ db, log, jobs, deps, take, onSettled }: WorkOptions<D>): RunningJobs => {
   const newQueue = (job: Job<D>) => {
-    // `isEmpty` means that all waiting jobs are taken and no notification of others has arrived.
+    // `isEmpty` means that all waiting jobs are taken and no notification about others has arrived.
     return { job, runs: new Set<Run>(), filling: false, again: false, isEmpty: false }
   }
   const queues = new Map(jobs.map((job) => [job.name, newQueue(job)]))
@@ -66,7 +66,8 @@ export const openWork = <D>({ db, log, jobs, deps, take, onSettled }: WorkOption
       onSettled({ ...outcome, durationSeconds: (performance.now() - startedAt) / 1000 })
     } catch (error) {
       endSpan(span, error)
-      // The end could not be stored. The lease is not renewed, so this worker or another one takes over the job.
+      // The end of the attempt could not be stored. The lease is not renewed, so this worker or another one takes over
+      // the job.
       log.error({ ...fields, err: error }, 'storing the end of an attempt failed')
     }
   }

@@ -65,7 +65,7 @@ test('workers are notified by the commit, and share the work so that each job ru
     await queue.jobs.enqueue(queue.db, quickJob, { text: `hello ${run}` })
     await eventually('a run', async () => (await notes(queue.db)).length === run)
   }
-  // If workers only checked every second, this would take one second for each job.
+  // If workers only checked every second, each job would take one second.
   expect(Date.now() - startedAt).toBeLessThan(15_000)
 
   await queue.jobs.enqueueMany(
@@ -123,7 +123,7 @@ test.each([
   const a = await startWorker('a', [heedlessJob], { gate: gate.promise, onRun: running.resolve })
   const jobId = await queue.jobs.enqueue(queue.db, heedlessJob, { text: 'x' })
   await running.promise
-  // This makes the job look as if its worker had died, because nobody has the lock of this key.
+  // This makes the job look as if its worker had died, because no worker has the lock with this key.
   await sql`UPDATE jobs SET worker_key = 7 WHERE id = ${jobId}`.execute(queue.db)
   for (const other of others) await startWorker(other, [heedlessJob])
   await eventually('a lost it', async () => a.settled.some(({ result }) => result === 'stale'))
@@ -151,7 +151,7 @@ test('the jobs of a killed worker are taken over immediately', async () => {
   child.kill('SIGKILL')
   const killedAt = Date.now()
   await noted('x finished by b')
-  // If only the lease counted, it would take ten seconds.
+  // If only the lease mattered, it would take ten seconds.
   expect(Date.now() - killedAt).toBeLessThan(9_000)
   expect(await notes(queue.db)).toEqual([
     'x begun by child as 1',

@@ -9,7 +9,7 @@ export const encodeHtml = (text: string): string =>
 export const htmlLink = (url: string, label: string): string =>
   `<a href="${encodeHtml(url)}" style="color:#0b6f6a">${encodeHtml(label)}</a>`
 
-/** Returns an email. The heading is plain text, and the parts below it are HTML. */
+/** Returns an email. The heading is plain text, and the parts that follow are HTML. */
 export const htmlMail = (heading: string, parts: string[]): string => `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><title>${encodeHtml(heading)}</title></head>

@@ -22,7 +22,7 @@ type DeliveryDeps = {
 /** Returns the context in which a text is sealed. */
 export const mailContext = (org: OrgId, mailId: string): string => `${org}/mail/${mailId}`
 
-/** Returns a sender at the host of the service. An IP address has no mailbox, so it uses another name. */
+/** Returns a sender at the service's host. An IP address has no mailbox, so for one, another name is used. */
 const defaultSender = (baseUrl: string): Sender => {
   const { hostname } = new URL(baseUrl)
   const host = hostname.startsWith('[') || isIP(hostname) ? 'localhost' : hostname
@@ -30,13 +30,13 @@ const defaultSender = (baseUrl: string): Sender => {
 }
 
 /**
- * Sends one email. If a process dies after the server accepted the email and before that is stored, it is sent again
- * with the same Message-ID. An operator can retry the dead job of a failed email.
+ * Sends one email. If a process dies after the server accepted the email but before that is recorded, the email is sent
+ * again with the same Message-ID. An operator can retry the dead job of a failed email.
  */
 export const deliverMail = defineJob({
   name: 'mail.deliver',
   payload: Type.Object({ organizationId: OrganizationId, mailId: Type.String() }),
-  // The pauses grow from half a minute to an hour, which is a day in total.
+  // The delays grow from half a minute to an hour, and add up to a day.
   retryLimit: 38,
   retryDelaySeconds: 30,
   timeoutSeconds: 120,

@@ -21,7 +21,7 @@ export const insertMails = (trx: Db, org: OrgId, mails: NewMail[]) =>
     .values(mails.map(({ createdAt, ...mail }) => ({ organization_id: org, ...mail, created_at: createdAt })))
     .execute()
 
-/** Counts emails. Until the transaction ends, another transaction that counts them waits. */
+/** Counts emails. Until the transaction ends, other transactions that count them wait. */
 export const countMailsSince = async (trx: Db, org: OrgId, subject: string, since: Date): Promise<number> => {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended('mails of ' || ${org}::text, 0))`.execute(trx)
   const { count } = await trx
@@ -54,7 +54,7 @@ export const updateMail = (trx: Db, org: OrgId, id: string, { status, error, sen
     .where('id', '=', id)
     .execute()
 
-/** Marks an email as failed or as kept without sending. Keeps the error of its last attempt. */
+/** Marks an email as failed, or as kept without sending. Keeps the error from its last attempt. */
 export const endMail = (trx: Db, org: OrgId, id: string, status: 'failed' | 'kept') =>
   trx
     .updateTable('mails')

@@ -12,13 +12,13 @@ export type Smtp = {
    */
   tls: 'implicit' | 'starttls' | 'off'
   auth: { user: string; pass: string } | undefined
-  /** If it is undefined, the sender is derived from the host of the service. */
+  /** If undefined, the sender is derived from the service's host. */
   from: Sender | undefined
 }
 
 /**
- * Matches an address without spaces, control characters, and characters with a meaning in headers, so that one address
- * is never two.
+ * Matches an address without spaces, control characters, and characters with a special meaning in headers, so that one
+ * address can't become two.
  */
 const address = /^[^\s\p{Cc}@<>()[\]\\,;:"]{1,64}@[^\s\p{Cc}@<>()[\]\\,;:"]{1,253}$/u
 export const isAddress = (text: string): boolean => text.length <= 254 && address.test(text)

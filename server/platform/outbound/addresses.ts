@@ -1,12 +1,12 @@
-// Decides which addresses tenants' URLs can reach.
+// Decides which addresses can be reached through tenants' URLs.
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
 type Network = [ipaddr.IPv4 | ipaddr.IPv6, number]
 
 /**
- * The registry of special-purpose addresses (RFC 6890 and its updates), and one more. All other IPv4 addresses are
- * public.
+ * The registry of special-purpose addresses (RFC 6890 and its updates), and one additional network. All other IPv4
+ * addresses are public.
  */
 const specialIPv4 = parseNetworks([
   '0.0.0.0/8', // this network

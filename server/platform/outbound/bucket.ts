@@ -9,19 +9,19 @@ import type { OutboundRequest } from './request.ts'
 export type BucketOptions = {
   bucket: string
   region: string
-  /** This is null for AWS's own endpoint in the region. */
+  /** Null for AWS's own endpoint in the region. */
   endpoint: string | null
   accessKeyId: string
   secretAccessKey: string
   encryption: 'AES256' | 'aws:kms' | null
-  /** Someone is waiting, so there is only a single, short attempt. */
+  /** Someone is waiting, so there is only one short attempt. */
   quick?: true
 }
 
 export type BucketFile = {
   stream: AsyncIterable<Uint8Array>
   contentType: string
-  /** The digest in base64. If the source has different content, no object is stored. */
+  /** The digest in base64. If the source's content differs, no object is stored. */
   sha256: string
 }
 
@@ -32,9 +32,9 @@ export type TenantBucket = {
   close: () => void
 }
 
-/** An error that the tenant sees. It contains no text from the server, because that can be anything. */
+/** An error that the tenant sees. It contains no text from the server, because that text can be anything. */
 export class BucketError extends Error {
-  /** Whether the error repeats until someone changes something. */
+  /** Whether the error will repeat until someone changes something. */
   readonly isFinal: boolean
 
   constructor(message: string, isFinal: boolean) {
@@ -47,9 +47,9 @@ export class BucketError extends Error {
 /** Two parts are in memory at a time. An upload can have 10,000 parts, which contain 80 GiB. */
 const partBytes = 8 * 1024 * 1024
 const requestMs = 120_000
-/** A bucket that hangs or is very slow only occupies a slot of its organization for a limited time. */
+/** A bucket that hangs or is very slow occupies a slot of its organization only for a limited time. */
 const minimumRate = { bytesPerSecond: 64 * 1024, longestWaitMs: 30_000 }
-/** Stores assemble the parts before they respond. Some of them send a space from time to time meanwhile. */
+/** Stores assemble the parts before they respond. Some stores send a space from time to time in the meantime. */
 const assemblyRate = { bytesPerSecond: 1, longestWaitMs: 60_000 }
 const quickRequestMs = 10_000
 const maxAnswerBytes = 1024 * 1024
@@ -92,7 +92,7 @@ const handlerOver = ({ request }: Pick<Outbound, 'request'>, timeoutMs: number) 
     const url = `${protocol}//${hostname}${port ? `:${port}` : ''}${path}${queryOf(query)}`
     const sent = bodyOf(body)
     const answer = await request(url, {
-      // Only the methods of the few commands below occur here.
+      // Only the methods used by the few commands below occur here.
       method: method as OutboundRequest['method'],
       headers,
       ...(sent !== undefined && { body: sent }),
@@ -125,7 +125,9 @@ const reasons: Record<string, string> = {
   InvalidDigest: 'The uploaded data does not match what was sent.',
 }
 
-/** Errors that may not occur again. They include those of an upload that is complete although its response was lost. */
+/**
+ * Errors that may not occur again. They include errors for an upload that is complete although its response was lost.
+ */
 const passing = new Set(['BadDigest', 'RequestTimeout', 'OperationAborted', 'TemporaryRedirect', 'NoSuchUpload'])
 
 const toBucketError = (error: unknown): BucketError => {
@@ -142,7 +144,7 @@ const toBucketError = (error: unknown): BucketError => {
   return new BucketError(text, !passes)
 }
 
-/** Splits the bytes into parts of equal size. The last part can be smaller, and there is at least one. */
+/** Splits bytes into parts of equal size. The last part can be smaller, and there is at least one part. */
 async function* partsOf(
   source: AsyncIterable<Uint8Array>,
   hash: Hash,
@@ -166,7 +168,7 @@ async function* partsOf(
   yield { body: Buffer.concat(waiting), isLast: true }
 }
 
-/** Returns the ETag of the stored object. If the response has none, nothing was stored. */
+/** Returns the ETag of the stored object. If the response has no ETag, nothing was stored. */
 const etagOf = ({ ETag }: { ETag?: string | undefined }): string => {
   if (!ETag) throw new BucketError('The endpoint is not an S3-compatible storage.', true)
   return ETag
@@ -186,7 +188,7 @@ export const openBucket = async (outbound: Outbound, options: BucketOptions): Pr
     // Some compatible stores don't support newer checksums, but all compare Content-MD5.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    // The environment may contain the operator's own storage endpoint, which must not apply to a tenant's bucket.
+    // The environment may contain the operator's own storage endpoint, which must not be used for a tenant's bucket.
     ignoreConfiguredEndpointUrls: true,
     useDualstackEndpoint: false,
     useFipsEndpoint: false,

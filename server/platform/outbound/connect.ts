@@ -1,4 +1,4 @@
-// Only connects to permitted addresses.
+// Connects only to permitted addresses.
 
 import type { LookupAddress } from 'node:dns'
 import { lookup as lookupName } from 'node:dns/promises'
@@ -24,7 +24,7 @@ const forbidden = (hostname: string, allowedOnly: boolean) =>
       : `${hostname} does not have a public address.`,
   )
 
-/** With `allowedOnly`, public addresses can't be reached either. */
+/** With `allowedOnly`, public addresses can't be reached. */
 export type Connect = (signal: AbortSignal, allowedOnly: boolean) => buildConnector.connector
 
 /**
@@ -53,10 +53,10 @@ export const openConnector = (options: OutboundOptions): Connect => {
       maxCachedSessions: 0,
       lookup,
       signal,
-      // undici passes unknown options on to the socket, but its types then also require host and port.
+      // undici passes unknown options on to the socket, but its types then require a host and port as well.
     } as buildConnector.BuildOptions)
     return (target, callback) => {
-      // A literal address is not looked up, so it is checked here.
+      // A literal address is not resolved, so it is checked here.
       if (isIP(target.hostname) && !isAllowed(target.hostname)) {
         return callback(forbidden(target.hostname, allowedOnly), null)
       }

@@ -1,4 +1,4 @@
-// The client for addresses that the operator configures. It allows any address, but no redirects, and limits time and
+// The client for addresses that the operator configures. It allows any address but no redirects, and limits time and
 // size.
 import { Agent, request as send } from 'undici'
 import { inRequestSpan } from '../telemetry/span.ts'
@@ -9,7 +9,7 @@ type OperatorRequest = {
   method: 'GET' | 'POST' | 'DELETE'
   headers: Record<string, string>
   body?: string | Buffer
-  /** The time from waiting for a connection to the last byte of the response. */
+  /** The maximum time from waiting for a connection to the last byte of the response. */
   timeoutMs: number
   signal: AbortSignal
 }
@@ -23,11 +23,9 @@ export type OperatorClient = {
   close: () => Promise<void>
 }
 
-/**
- * Opens the client. Its connections stay open for the next request, because all requests go to the same few addresses.
- */
+/** Opens the client. Connections stay open for the next request, because all requests go to the same few addresses. */
 export const openOperatorClient = ({ maxBytes }: { maxBytes: number }): OperatorClient => {
-  // The timeout of each request covers its headers and body.
+  // Each request's timeout covers its headers and body.
   const agent = new Agent({ maxResponseSize: maxBytes, headersTimeout: 0, bodyTimeout: 0 })
 
   const request: OperatorClient['request'] = async (url, { timeoutMs, signal, ...asked }) => {

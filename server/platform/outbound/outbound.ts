@@ -15,7 +15,8 @@ type HopResponse = Awaited<ReturnType<Client['request']>>
 export type Outbound = {
   request: (url: string | URL, options: OutboundRequest) => Promise<OutboundResponse>
   /**
-   * Sends a request. The caller reads the stream to its end or destroys it. The stream's errors are OutboundErrors too.
+   * Sends a request. The caller must read the stream to its end or destroy it. The stream's errors are also
+   * OutboundErrors.
    */
   stream: (url: string | URL, options: OutboundRequest) => Promise<OutboundStream>
   /** Aborts pending requests, which fail. */
@@ -27,8 +28,8 @@ const maxResponseHeaderBytes = 32 * 1024
 const tooLarge = (maxBytes: number) => new OutboundError('too_large', `The response is larger than ${maxBytes} bytes.`)
 
 /**
- * Opens a connection for one hop. Each hop is resolved and checked separately, tenants share nothing, and no connection
- * stays open.
+ * Opens a connection for one hop. Each hop is resolved and checked separately, tenants share no connections, and no
+ * connection stays open.
  */
 const openClient = (url: URL, plainHttp: PlainHttp, connect: Connect, signal: AbortSignal) => {
   signal.throwIfAborted()
@@ -36,7 +37,7 @@ const openClient = (url: URL, plainHttp: PlainHttp, connect: Connect, signal: Ab
     connect: connect(signal, url.protocol === 'http:' && plainHttp === 'allowed networks'),
     pipelining: 0,
     maxHeaderSize: maxResponseHeaderBytes,
-    // The timeout of the whole request covers both.
+    // The timeout of the entire request covers both.
     headersTimeout: 0,
     bodyTimeout: 0,
   })
@@ -83,7 +84,7 @@ export const openOutbound = (options: OutboundOptions): Outbound => {
         opened.client.request({ path, method, ...sendingOf(hop, patience) }),
       )
       const response = await (patience ? patience.wait(answer) : answer)
-      // A body that fails before anyone reads it must not end the process.
+      // If a body fails before it is read, the error must not end the process.
       response.body.on('error', () => {})
       return response
     }
@@ -136,15 +137,15 @@ export const openOutbound = (options: OutboundOptions): Outbound => {
 }
 
 /**
- * Limits how long the client waits for the server. Transferred bytes extend the time. The time that the reader takes
- * does not count.
+ * Limits how long the client waits for the server. Transferred bytes extend the time. Time that the reader takes
+ * doesn't count.
  */
 const openPatience = (
   { bytesPerSecond, longestWaitMs }: NonNullable<OutboundRequest['minimumRate']>,
   giveUp: () => void,
 ) => {
   let leftMs = longestWaitMs
-  /** This is set while waiting. */
+  /** Set while waiting. */
   let waiting: { since: number; timer: NodeJS.Timeout } | undefined
   const begin = () => {
     waiting = { since: performance.now(), timer: setTimeout(giveUp, leftMs) }
@@ -236,6 +237,6 @@ const cap = (
     signal.removeEventListener('abort', abort)
     void finish()
   })
-  // The reader still gets the error. Before anyone reads, it must not end the process.
+  // The reader still gets the error. If there is no reader yet, the error must not end the process.
   return body.on('error', () => {})
 }

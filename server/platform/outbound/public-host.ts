@@ -16,7 +16,7 @@ const privateEndings = new Set(
  */
 export const isPublicHostByForm = (hostname: string): boolean => {
   if (isIP(hostname) === 6) return isPublicAddress(hostname)
-  // The text must be only a host, so that the parser below can't read a part of it as a user, a port, or a path.
+  // The text must be a host only, so that the parser below can't interpret part of it as a user, a port, or a path.
   if (!/^(\[[\da-f:.]+\]|[^\s:/?#@\\[\]]+)$/i.test(hostname)) return false
   // The URL parser normalizes decimal, octal, hexadecimal, and shortened addresses.
   const host = URL.parse(`http://${hostname}/`)?.hostname

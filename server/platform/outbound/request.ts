@@ -5,9 +5,9 @@ export type OutboundRequest = {
   method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   headers?: Record<string, string>
   body?: Buffer | string
-  /** The largest allowed response body. */
+  /** The maximum size of a response body. */
   maxBytes: number
-  /** The time from resolving the name to the last byte of the body, including redirects. */
+  /** The maximum time from resolving the name to the last byte of the body, including redirects. */
   timeoutMs: number
   /** Aborts the request, which then fails with the signal's reason. */
   signal?: AbortSignal
@@ -22,8 +22,8 @@ export type OutboundRequest = {
    */
   maxRedirects?: number
   /**
-   * Where http without TLS is allowed. By default it is allowed anywhere, but it can be limited to networks that the
-   * operator allows, or forbidden.
+   * The networks in which http without TLS is allowed. By default, it is allowed anywhere, but it can be limited to
+   * networks that the operator allows, or forbidden.
    */
   plainHttp?: PlainHttp
 }
@@ -76,7 +76,7 @@ export const firstHop = (url: string | URL, request: OutboundRequest): Hop => {
   }
 }
 
-/** Returns the next hop, or undefined unless the response is a redirect. Method and body change as in browsers. */
+/** Returns the next hop, or undefined if the response is not a redirect. The method and body change as in browsers. */
 export const hopAfter = (
   hop: Hop,
   response: { statusCode: number; headers: OutboundHeaders },

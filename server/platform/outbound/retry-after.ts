@@ -1,8 +1,8 @@
 const longestMs = 3_600_000
 
 /**
- * Returns the requested pause. The header is a number of seconds or a date, and the pause is at most an hour. Anything
- * else is ignored.
+ * Returns the requested delay, which is at most an hour. The header is a number of seconds or a date. Other values are
+ * ignored.
  */
 export const readRetryAfter = (header: string | string[] | undefined, now: Date): number => {
   const text = [header].flat()[0]?.trim() ?? ''

@@ -1,4 +1,4 @@
-// Checks whether the secret key is still the same, with a text that was encrypted at the first start.
+// Checks whether the secret key is unchanged, using a text that was encrypted at the first start.
 import type { Db } from '../db/database.ts'
 import { keepKeyCheck, readKeyCheck, replaceKeyCheck } from '../db/instance.ts'
 import type { Secrets } from './secrets.ts'
@@ -31,8 +31,8 @@ type Parts = Keyed & {
 }
 
 /**
- * Throws if the key does not decrypt the text from the first start. An older database has no such text, so its stored
- * secrets are used instead. Decrypting one of them is enough, because others may remain from a lost key.
+ * Throws if the key can't decrypt the text from the first start. An older database has no such text, so its stored
+ * secrets are used instead. Decrypting one of them is sufficient, because others may remain from a lost key.
  */
 export const checkSecretKey = async ({ db, secrets, listStored }: Parts): Promise<void> => {
   const sealed = await readKeyCheck(db)
@@ -44,7 +44,7 @@ export const checkSecretKey = async ({ db, secrets, listStored }: Parts): Promis
 export const claimSecretKey = async (parts: Parts): Promise<void> => {
   await checkSecretKey(parts)
   const { db, secrets } = parts
-  // Another process may have been faster and may have another key.
+  // Another process may have been faster and may use another key.
   if (!opens(secrets, { sealed: await keepKeyCheck(db, secrets.seal(text, context)), context })) refuse()
 }
 

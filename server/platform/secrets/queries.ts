@@ -3,10 +3,10 @@ import type { Db, OrgId } from '../db/database.ts'
 
 type Column = {
   table: string
-  /** The SQL for the context of the secret within its organization. */
+  /** The SQL expression for the secret's context within its organization. */
   id: string
   column: string
-  /** The column that orders the secrets by their age. */
+  /** The column that orders secrets by age. */
   since: string
   /** The boolean column that distinguishes encrypted texts, if the column also contains others. */
   flag?: string

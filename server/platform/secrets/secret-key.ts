@@ -34,8 +34,8 @@ const removeUnfinished = async (dataDir: string) => {
 }
 
 /**
- * Creates the key. The file appears at once with its full content. If several processes do this, one creates the key
- * and all read it.
+ * Creates the key. The file appears with its full content at once. If several processes do this, one creates the key
+ * and all of them read it.
  */
 const makeKey = async (dataDir: string, path: string) => {
   const temporary = join(dataDir, `${fileName}.${randomBytes(8).toString('hex')}.tmp`)
@@ -57,7 +57,10 @@ const makeKey = async (dataDir: string, path: string) => {
 
 type Keeping = { secretKey: string | undefined; dataDir: string }
 
-/** Throws if there is no key. An existing database needs its key, because a new one could not decrypt its secrets. */
+/**
+ * Throws if there is no key. An existing database needs its existing key, because a new one could not decrypt its
+ * secrets.
+ */
 export const requireSecretKey = async ({ secretKey, dataDir }: Keeping): Promise<void> => {
   const path = join(dataDir, fileName)
   if (secretKey || (await readKey(path)) !== undefined) return
@@ -75,8 +78,8 @@ export const loadSecretKey = async (config: Keeping): Promise<string> => {
   await removeUnfinished(config.dataDir)
   const key = await readKey(path)
   if (key === undefined) throw new Error(`${path} was removed while it was created.`)
-  // This is necessary even if another process created the key, because nothing may be encrypted with a key that a power
-  // failure could lose.
+  // This is necessary even if another process created the key, because a power failure could otherwise lose a key that
+  // has already encrypted data.
   await syncFolder(config.dataDir)
   return key
 }

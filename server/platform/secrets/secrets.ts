@@ -7,7 +7,7 @@ export type Secrets = {
    */
   seal: (plain: string, context: string) => string
   open: (sealed: string, context: string) => string
-  /** Returns a key of 32 bytes for one purpose. The keys of different purposes are independent. */
+  /** Returns a 32-byte key for one purpose. The keys for different purposes are independent. */
   derive: (purpose: string) => Buffer
 }
 
@@ -32,7 +32,7 @@ export const openSecrets = (secretKey: string): Secrets => {
   const open = (sealed: string, context: string) => {
     const text = sealed.startsWith(`${version}.`) ? sealed.slice(version.length + 1) : ''
     const bytes = Buffer.from(text, 'base64url')
-    // Decoding ignores foreign characters and unused last bits, but a secret must only have one valid text.
+    // Decoding ignores invalid characters and unused last bits, but each secret must only have one valid text.
     if (bytes.length < nonceBytes + tagBytes || bytes.toString('base64url') !== text) throw unreadable()
     const decipher = createDecipheriv('aes-256-gcm', sealingKey, bytes.subarray(0, nonceBytes), {
       authTagLength: tagBytes,

@@ -23,14 +23,14 @@ import type { Telemetry } from './telemetry.ts'
 type Options = { config: Config; registry: Registry; log: Log }
 
 /**
- * If the collector is unavailable, this limits how long closing takes. The process ends with the last request of the
- * exporters, which have their own timeout (OTEL_EXPORTER_OTLP_TIMEOUT).
+ * If the collector is unavailable, this limits how long closing takes. The process ends with the exporters' last
+ * request, which has its own timeout (OTEL_EXPORTER_OTLP_TIMEOUT).
  */
 const closeTimeoutMs = 5_000
 
 const quiet = () => {}
 
-/** Returns the message of an SDK error, which is JSON with a stack that does not help operators. */
+/** Returns the message of an SDK error. The error is JSON with a stack that does not help operators. */
 const messageIn = (told: string): string => {
   try {
     return String(JSON.parse(told).message ?? told)
@@ -57,7 +57,7 @@ export const startExport = ({ config, registry, log }: Options, endpoint: string
   const sampler = new TraceIdRatioBasedSampler(share)
   const spans = new TracerProvider({
     resource,
-    // A caller can set its trace ID, but can't decide whether the trace is recorded.
+    // A caller can set its trace ID, but can't determine whether the trace is recorded.
     sampler: new ParentBasedSampler({ root: sampler, remoteParentSampled: sampler, remoteParentNotSampled: sampler }),
     spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url: `${endpoint}/v1/traces` }) })],
   })

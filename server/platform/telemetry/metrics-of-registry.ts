@@ -1,4 +1,4 @@
-// Converts the metrics of `/metrics` to OpenTelemetry, so that each metric is only defined once.
+// Converts the metrics of `/metrics` to OpenTelemetry, so that each metric is defined only once.
 import { type Attributes, type HrTime, ValueType } from '@opentelemetry/api'
 import { emptyResource, type Resource } from '@opentelemetry/resources'
 import {
@@ -19,7 +19,7 @@ const toHrTime = (ms: number): HrTime => [Math.floor(ms / 1_000), Math.round((ms
 
 const startTime = toHrTime(performance.timeOrigin)
 
-/** Converts the buckets of a histogram, which are cumulative in the library but not in OpenTelemetry. */
+/** Converts the buckets of a histogram. They are cumulative in the library, but not in OpenTelemetry. */
 const histogramPoints = (values: Value[], endTime: HrTime): DataPoint<Histogram>[] => {
   type Series = { attributes: Attributes; bounds: number[]; upTo: number[]; sum: number; count: number }
   const series = new Map<string, Series>()

@@ -1,4 +1,4 @@
-// Creates spans. Without telemetry, this only costs a comparison, and the SDK is not loaded.
+// Creates spans. Without telemetry, this costs only a comparison, and the SDK is not loaded.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import {
   type Attributes,
@@ -11,7 +11,7 @@ import {
   trace,
 } from '@opentelemetry/api'
 
-/** Each process has one tracer, like one log. */
+/** Each process has one tracer, as it has one log. */
 let tracer: Tracer | undefined
 const current = new AsyncLocalStorage<Span>()
 
@@ -26,7 +26,7 @@ export type SpanOptions = {
   attributes?: Attributes
   /** The W3C Trace Context that a caller sent in `traceparent`. */
   traceparent?: string | undefined
-  /** The start in milliseconds since 1970, if something started before its span. */
+  /** The start in milliseconds since 1970, if the work started before its span. */
   startTime?: number
 }
 
@@ -38,7 +38,7 @@ const remoteContext = (traceparent: string | undefined): SpanContext | undefined
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true }
 }
 
-/** Begins a span, which the caller ends. Returns undefined without telemetry. */
+/** Starts a span, which the caller ends. Returns undefined without telemetry. */
 export const beginSpan = (name: string, options: SpanOptions): Span | undefined => {
   if (!tracer) return undefined
   const { kind, attributes = {}, traceparent, startTime } = options
@@ -52,13 +52,13 @@ export const beginSpan = (name: string, options: SpanOptions): Span | undefined 
   return tracer.startSpan(name, { kind: kinds[kind], attributes, ...(startTime && { startTime }) }, around)
 }
 
-/** Begins a span with a parent. Background work without one, such as checking the queue, is not traced. */
+/** Starts a span with a parent. Background work without a parent, such as checking the queue, is not traced. */
 export const beginChildSpan = (name: string, options: SpanOptions): Span | undefined =>
   tracer && current.getStore() ? beginSpan(name, options) : undefined
 
 export const within = <T>(span: Span, run: () => T): T => current.run(span, run)
 
-/** Ends a span. Records the kind of an error, but not its message, which can contain a tenant's data. */
+/** Ends a span. Records an error's kind, but not its message, which can contain a tenant's data. */
 export const endSpan = (span: Span | undefined, error?: unknown): void => {
   if (!span) return
   if (error !== undefined) {
@@ -68,7 +68,7 @@ export const endSpan = (span: Span | undefined, error?: unknown): void => {
   span.end()
 }
 
-/** Runs a function in a new span, which ends with it. */
+/** Runs a function in a new span, which ends when the function does. */
 const inSpan = async <T>(name: string, options: SpanOptions, run: (span?: Span) => Promise<T>): Promise<T> => {
   const span = beginSpan(name, options)
   if (!span) return run()
@@ -82,7 +82,7 @@ const inSpan = async <T>(name: string, options: SpanOptions, run: (span?: Span) 
   }
 }
 
-/** Runs an outgoing request in a span. Only records the host of its URL, because the rest can be confidential. */
+/** Runs an outgoing request in a span. Records only the URL's host, because the rest can be confidential. */
 export const inRequestSpan = <R extends { statusCode: number }>(
   method: string,
   url: URL,

@@ -9,7 +9,7 @@ export type Telemetry = {
 
 type Options = { config: Config; registry: Registry; log: Log }
 
-/** Sends traces and metrics of this process to the operator's collector. The SDK is only loaded for that. */
+/** Sends this process's traces and metrics to the operator's collector. Only then is the SDK loaded. */
 export const openTelemetry = async (options: Options): Promise<Telemetry> => {
   if (!options.config.telemetry.endpoint) return { close: async () => {} }
   const { startExport } = await import('./export.ts')

@@ -1,6 +1,6 @@
 /**
- * Work that takes too long for the event loop. It must be a pure function of data that can be copied to a thread and
- * back.
+ * Work that would block the event loop for too long. It must be a pure function of data that can be copied to a thread
+ * and back.
  */
 export type ThreadTask<Input, Output> = {
   name: string

@@ -8,7 +8,7 @@ export type TaskReply =
   | { output: unknown }
   | { refused: { kind: ErrorKind; message: string; details?: ErrorDetails | undefined } }
 
-/** Runs tasks by their names in a thread. */
+/** Runs tasks in a thread by name. */
 export const serveTasks = (tasks: AnyTask[]): void => {
   const byName = new Map(tasks.map((task) => [task.name, task]))
   const run = ({ name, input }: TaskOrder): TaskReply => {

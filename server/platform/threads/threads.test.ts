@@ -43,7 +43,7 @@ it('starts tasks that arrive between the error of a thread and its exit', async 
   open({ threads: 1 })
   await expect(threads.run('a', fail, 'once')).rejects.toThrow('once')
   await threads.run('a', wait, 1)
-  // Tasks that are queued at that time fail too.
+  // Tasks that are in the queue at that time fail, too.
   const failing = threads.run('a', fail, 'again')
   const next = threads.run('a', wait, 1)
   await expect(failing).rejects.toThrow('again')

@@ -11,7 +11,7 @@ import type { TaskOrder, TaskReply } from './serve-tasks.ts'
  */
 
 export type Threads = {
-  /** Runs a task. Rejects with 503 if too many tasks already wait. */
+  /** Runs a task. Rejects with 503 if too many tasks are already waiting. */
   run: <Input, Output>(owner: string, task: ThreadTask<Input, Output>, input: Input) => Promise<Output>
   close: () => Promise<void>
 }
@@ -23,7 +23,7 @@ type Options = {
 }
 
 const idleMs = 30_000
-/** The time limit of one task. Tasks within the limits of requests never come close to it. */
+/** The time limit for one task. Tasks within the limits of requests never come close to it. */
 const deadlineMs = 60_000
 /**
  * The memory limit of each thread. The limits of requests keep tasks well below it, because the engine may end the
@@ -45,7 +45,7 @@ export const openThreads = (
   let isClosed = false
 
   const start = (): Worker => {
-    // The options of the process may only make sense for its own start, not for a thread.
+    // The process's options may only make sense for its own start, not for a thread.
     const worker = new Worker(file, {
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: 32 },
@@ -62,7 +62,7 @@ export const openThreads = (
     idle.delete(worker)
   }
 
-  /** Ends a thread. It is not used from now on, although it takes a moment to end. */
+  /** Ends a thread. It is no longer used, although it takes a moment to end. */
   const end = (worker: Worker): void => {
     forget(worker)
     void worker.terminate()
@@ -91,7 +91,7 @@ export const openThreads = (
       }
       const fail = (error: unknown): void => {
         settle()
-        // The thread is ending, so the next task must get another one.
+        // The thread is ending, so the next task must use another one.
         end(worker)
         reject(error)
       }

@@ -1,5 +1,5 @@
-// Reports the placement of tables on a cluster, how balanced the cluster is, and which tables are not placed yet.
-// Changes nothing.
+// Reports the placement of tables on a cluster, the cluster's balance, and the tables that are not placed yet. Changes
+// nothing.
 
 import type pg from 'pg'
 import { requireCitus, withClient } from './connection.ts'
@@ -10,11 +10,11 @@ import { placement } from './placement.ts'
 
 export type NodeState = { node: string; shardGroups: number; bytes: number; isReachable: boolean }
 
-/** The shards of all tables with the same organizations. They are on the same node and move together. */
+/** The shards of all tables for the same organizations. They are on the same node and move together. */
 export type ShardGroup = { node: string; bytes: number; organizations: { slug: string; id: string }[] }
 
 export type PlacementCheck = {
-  /** Tables with another placement than they should have. Both placements are listed. */
+  /** Tables whose placement is wrong. Both the expected and the actual placement are listed. */
   misplaced: { table: string; is: string; shouldBe: string }[]
   /** The statements that `db distribute` would run, for example for the tables of a new release. */
   left: Statement[]
@@ -22,7 +22,7 @@ export type PlacementCheck = {
   nodes: NodeState[]
   /** The largest groups first. */
   largest: ShardGroup[]
-  /** The size of the fullest node relative to the average. A balanced cluster has 1. */
+  /** The fullest node's size relative to the average. The value is 1 for a balanced cluster. */
   skew: number
 }
 

@@ -25,7 +25,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** Lists the statements that the server has stored by name. */
+/** Lists the named statements that the server has stored. */
 const listNamed = async (on: pg.Client): Promise<string[]> => {
   const { rows } = await on.query('SELECT statement FROM pg_prepared_statements ORDER BY name')
   return rows.map(({ statement }) => statement)

@@ -16,7 +16,7 @@ export class CoordinatorClient extends NamingClient {
   }
 }
 
-/** The text of a statement, split where the organization is a parameter, and the other parameters that remain. */
+/** The text of a statement, split where the organization is a parameter, and the remaining parameters. */
 type Shape = { parts: string[]; places: number[]; others: number[] }
 
 const maxShapes = 1_000
@@ -101,7 +101,7 @@ export class NodeClient extends NamingClient {
   #queryShard(text: string, values: unknown[]) {
     const org = this.organization
     const shape = org && findShape(text, values, org)
-    // Another call of the same statement can have the organization in other places.
+    // Another call of the same statement can have the organization in other positions.
     if (!shape?.places.every((place) => values[place] === org)) return super.query(text, values)
     return super.query(
       shape.parts.join(`'${org}'`),
@@ -115,7 +115,7 @@ export class NodeClient extends NamingClient {
     return Promise.resolve({ command: 'SELECT', rowCount: 1, rows: [] })
   }
 
-  /** Returns the notifications of the transaction. */
+  /** Returns the transaction's notifications. */
   #end(): Notice[] {
     const notices = this.#notices
     this.#notices = []

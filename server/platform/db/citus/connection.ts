@@ -13,9 +13,9 @@ export class ClusterError extends Error {
 }
 
 /**
- * If the first setting were on, Citus would manage every table that refers to a reference table, and could then not
- * distribute any of them. The second setting keeps statements about both kinds of tables on one connection to each
- * node.
+ * If the first setting were on, Citus would manage every table that refers to a reference table, and could not
+ * distribute any of them afterwards. The second setting makes statements about both kinds of tables use the same
+ * connection to each node.
  */
 export const placingSettings = [
   'SET citus.enable_local_reference_table_foreign_keys = off',
@@ -56,7 +56,7 @@ export const requireCitus = async (client: pg.ClientBase): Promise<void> => {
   )
 }
 
-/** Waits until no other command changes where tables and shards are. The next command sees the result. */
+/** Waits until no other command is moving tables or shards. The next command sees the result. */
 export const lockPlacement = async (client: pg.ClientBase): Promise<void> => {
   await client.query("SELECT pg_advisory_lock(hashtextextended('earshot.db.distribute', 0))")
 }

@@ -5,8 +5,8 @@ import type pg from 'pg'
 export type Digest = { rows: string; sum: string }
 
 /**
- * Selects the columns as values that are equal on all nodes. The types of this schema have different OIDs on each node,
- * and their binary format contains the OID.
+ * Selects the columns as values that are the same on all nodes. The types in this schema have different OIDs on each
+ * node, and their binary format contains the OID.
  */
 const columnsSql = `
   SELECT quote_ident(a.attname) ||

@@ -1,5 +1,5 @@
 // Distributes the tables over the nodes of a Citus cluster, according to placement.ts. Running it again is safe: tables
-// that are placed correctly stay, and after a failure it continues with the others. A table is either placed
+// that are placed correctly stay unchanged, and after a failure it continues with the others. A table is either placed
 // completely, with its rows verified, or not at all.
 
 import type pg from 'pg'
@@ -21,22 +21,22 @@ import { placement } from './placement.ts'
 
 export type Statement = { table: string; text: string }
 
-/** The progress in bytes of the tables that have to be placed. */
+/** The progress, in bytes, for the tables that have to be placed. */
 export type DistributionProgress = { table: string; doneBytes: number; totalBytes: number }
 
 type Options = {
-  /** Only returns the statements. Citus is not required for this. */
+  /** Whether to only return the statements, which doesn't require Citus. */
   dryRun: boolean
   /** The nodes to add first, unless they already belong to the cluster. */
   nodes?: ClusterNode[]
-  /** The number of shards of each table. Unless its settings differ, Citus creates 32. */
+  /** The number of shards for each table. By default, Citus creates 32. */
   shards?: number | undefined
   /** Called with each statement before it runs. */
   onStatement: (statement: Statement) => void
   onProgress?: (progress: DistributionProgress) => void
 }
 
-/** Sorts tables by name, but each after those that it refers to. */
+/** Sorts tables by name, but places each table after those that it refers to. */
 const inOrder = (tables: string[], references: Reference[]): string[] => {
   const ordered: string[] = []
   const visit = (table: string, path: string[]): void => {
@@ -51,7 +51,7 @@ const inOrder = (tables: string[], references: Reference[]): string[] => {
   return ordered
 }
 
-/** Throws if a table was placed differently, because only the person who did it knows why. */
+/** Throws if a table has a different placement, because only the person who placed it knows why. */
 const requireFit = (placed: Placed[]): void => {
   for (const table of placed) {
     const { name, kind, column } = table
@@ -73,7 +73,7 @@ const requireFit = (placed: Placed[]): void => {
 }
 
 /**
- * Returns statements that release tables which Citus manages automatically, because it can't distribute them otherwise.
+ * Returns statements that release tables from Citus's automatic management, because it can't distribute them otherwise.
  * Includes all tables that refer to them.
  */
 const releasing = (placed: Placed[]): Statement[] => {
@@ -125,7 +125,7 @@ const sizesOf = async (client: pg.ClientBase, tables: string[]): Promise<Map<str
 
 const askEveryMs = 1_000
 
-/** Reports how many bytes have been copied to the nodes while a statement on another connection moves a table. */
+/** Reports the number of bytes copied to the nodes while a statement on another connection moves a table. */
 const watchCopying = (watcher: pg.ClientBase, tell: (bytes: number) => void) => {
   let asking: Promise<void> | undefined
   const ask = async () => {
@@ -137,7 +137,7 @@ const watchCopying = (watcher: pg.ClientBase, tell: (bytes: number) => void) => 
     tell(Number(rows[0]?.bytes ?? 0))
   }
   const timer = setInterval(() => {
-    // The table is placed even if the progress is unknown.
+    // The table is still placed if the progress is unknown.
     asking ??= ask()
       .catch(() => {})
       .finally(() => {
@@ -150,7 +150,7 @@ const watchCopying = (watcher: pg.ClientBase, tell: (bytes: number) => void) => 
   }
 }
 
-/** Places a table in one transaction, so that it does not change unless every row is copied. */
+/** Places a table in one transaction, so that nothing changes unless every row is copied. */
 const placeTable = async (client: pg.ClientBase, { table, text }: Statement): Promise<void> => {
   await client.query('BEGIN')
   try {
@@ -202,7 +202,7 @@ const placeAll = async (
   }
 }
 
-/** Removes the rows that Citus has copied but left on the coordinator, where the placed table hides them. */
+/** Removes rows that Citus has copied but left on the coordinator, where the placed table hides them. */
 const clearCopied = async (client: pg.ClientBase): Promise<void> => {
   const { rows } = await client.query<{ name: string }>(
     `SELECT c.relname AS name FROM pg_dist_partition p JOIN pg_class c ON c.oid = p.logicalrelid
@@ -225,7 +225,7 @@ const dryRunOf = async (client: pg.Client, { shards, onStatement }: Options): Pr
   return statements.length
 }
 
-/** Distributes the tables. Returns how many statements ran, or would run. */
+/** Distributes the tables. Returns the number of statements that ran, or would run. */
 export const distribute = (connection: pg.ClientConfig, options: Options): Promise<number> =>
   withClient(connection, 'earshot db distribute', async (client) => {
     const { dryRun, nodes = [], shards, onStatement } = options

@@ -15,7 +15,7 @@ import { listPlaced } from './placed-tables.ts'
 type Options = Transfer & {
   /** The slug or ID of the organization. */
   organization: string
-  /** The node that receives the organization. By default, this is the emptiest one. */
+  /** The node that receives the organization. By default, the emptiest node. */
   node?: ClusterNode | undefined
   onStep: (step: string) => void
 }

@@ -66,7 +66,7 @@ export const addNodes = async (client: pg.Client, nodes: ClusterNode[]): Promise
   return added
 }
 
-/** Returns the nodes whose response to a statement is unexpected. */
+/** Returns the nodes that respond unexpectedly to a statement. */
 const listNodesWhere = async (
   client: pg.ClientBase,
   statement: string,
@@ -93,7 +93,7 @@ export const requireLogicalWal = async (client: pg.ClientBase): Promise<void> =>
   )
 }
 
-/** Throws if a node does not allow reading its log, which is needed to split shards without blocking writes. */
+/** Throws if a node does not allow its log to be read, which is needed to split shards without blocking writes. */
 export const requireOutputPlugin = async (client: pg.ClientBase): Promise<void> => {
   const without = await listNodesWhere(
     client,

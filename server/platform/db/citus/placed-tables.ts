@@ -21,7 +21,7 @@ export type Placed = {
 export const isRightKind = ({ name, kind }: Placed): boolean =>
   kind === placement[name] || (kind === 'coordinator' && placement[name] === 'local')
 
-/** One table refers to another by a foreign key. */
+/** A foreign key from one table to another. */
 export type Reference = { table: string; target: string }
 
 export const tablesOfKind = (kind: Exclude<Placement, 'local'>): string[] =>

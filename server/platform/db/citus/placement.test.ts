@@ -54,8 +54,8 @@ it('has a tenant in each distributed table, never null and of one type, so that 
   )
   const sound = columns.flatMap(({ table, type, required }) => (type === 'uuid' && required ? [table] : []))
   expect(distributed.filter((table) => !sound.includes(table))).toEqual([])
-  // Reference tables are written on every node, so only few tables are reference tables: those that are read before the
-  // organization is known.
+  // Every write to a reference table happens on every node, so only few tables are reference tables: those that are
+  // read before the organization is known.
   const copied = Object.keys(placement).filter((table) => placement[table] === 'reference')
   expect(copied.filter((table) => sound.includes(table)).sort()).toEqual(['api_keys', 'integrations'])
   expect(copied.length).toBeLessThan(12)
@@ -89,7 +89,7 @@ it('refers from a distributed table only to distributed and reference tables', a
   for (const { table, target, onDelete } of references) {
     const allowed = placement[table] === 'distributed' ? ['distributed', 'reference'] : [placement[table]]
     expect(allowed, `${table} refers to ${target}`).toContain(placement[target])
-    // Neither "set null" nor "set default" works on a key that contains the organization.
+    // Neither "set null" nor "set default" works for a key that contains the organization.
     expect(['a', 'r', 'c'], `on delete of ${table} to ${target}`).toContain(onDelete)
   }
 })

@@ -1,4 +1,4 @@
-// Moves shards in the background of the cluster until its nodes are balanced.
+// Moves shards in the background until the cluster's nodes are balanced.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
@@ -67,8 +67,8 @@ const endedError = ({ state, details }: Job): ClusterError => {
 }
 
 /**
- * Starts a rebalance and waits for it. Returns the number of moves. The cluster continues when this process ends, and
- * running this again shows the current progress.
+ * Starts a rebalance and waits for it. Returns the number of moves. If this process ends, the cluster continues, and
+ * running the command again shows the current progress.
  */
 export const rebalance = (connection: pg.ClientConfig, options: Options): Promise<number> =>
   withClient(connection, 'earshot db rebalance', async (client) => {

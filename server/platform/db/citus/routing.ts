@@ -23,9 +23,9 @@ import { openShardMap, type ShardMap } from './shard-map.ts'
 
 export type RoutedDatabase = Database & {
   /**
-   * Returns the database for statements of one organization. On a cluster, this is the node with its rows, or the
-   * coordinator while that node is unknown or unreachable. Transactions must not use advisory locks or tables that only
-   * the coordinator has. On plain PostgreSQL, it is the same database.
+   * Returns the database for statements of one organization. On a cluster, this is the node that has its rows, or the
+   * coordinator while that node is unknown or unreachable. Transactions must not use advisory locks or tables that
+   * exist only on the coordinator. On plain PostgreSQL, it is the same database.
    */
   dbOf: (org: OrgId) => Db
 }
@@ -34,22 +34,22 @@ type Options = DatabaseOptions & { log: Log }
 
 const pauseAfterFailureMs = 5_000
 /**
- * The maximum number of connections of a process to each node. Each of them can open another one from there to the
- * coordinator.
+ * The maximum number of connections from a process to each node. For each connection, the node may open another one to
+ * the coordinator.
  */
 const poolSize = 5
 /**
- * The lifetime of a connection. A connection only keeps some plans, and after this time other organizations may be
+ * The lifetime of a connection. A connection keeps only some plans, and after this time, other organizations may be
  * active.
  */
 const lifetimeSeconds = 300
 /**
- * The largest allowed difference between clocks. Rows get the time of their node and are compared with times of the
+ * The maximum allowed difference between clocks. Rows get the time of their node and are compared with times from the
  * coordinator.
  */
 const maxClockDifferenceMs = 1_000
 
-/** How long notifications are collected. Under load, workers then take several jobs at once. */
+/** The time for which notifications are collected. Under load, workers then take several jobs at once. */
 const noticePauseMs = 50
 
 /**
@@ -81,7 +81,7 @@ const openNotifier = (coordinator: Queryable, log: Log) => {
   }
 }
 
-/** Throws if the server belongs to another cluster. A server in another network can have the same name. */
+/** Throws if the server belongs to another cluster. A server on another network can have the same name. */
 const checkNode = async (client: pg.ClientBase, coordinatorStart: string | undefined): Promise<void> => {
   const { rows } = await client.query<{ coordinator: string; ms: number }>(
     `SELECT result::json->>'start' AS coordinator,
@@ -99,7 +99,7 @@ const serve = (client: NodeClient, org: OrgId): void => {
   client.organization = org
 }
 
-/** A connection of this pool. */
+/** A connection from this pool. */
 type PooledNodeClient = pg.PoolClient & NodeClient
 
 type NodeOptions = { options: Options; map: ShardMap; onCommitted: (notices: Notice[]) => void }
@@ -160,13 +160,13 @@ const openNode = (node: ClusterNode, { options, map, onCommitted }: NodeOptions)
 
   return {
     pool,
-    /** Returns undefined if the statement needs a connection of its own. */
+    /** Returns undefined if the statement needs its own connection. */
     query: (org: OrgId, text: string, values: unknown[]) => {
       if (!isReady()) return undefined
       // `openConnections` has created a client of this class.
       return pipeline?.query(text, values, (client) => serve(client as NodeClient, org))
     },
-    /** Returns undefined if the node can't be reached. Rejects if all its connections are busy for too long. */
+    /** Returns undefined if the node can't be reached. Rejects if all connections to it are busy for too long. */
     connect: async (): Promise<PooledNodeClient | undefined> => {
       if (!isReady()) return undefined
       try {
@@ -259,7 +259,10 @@ const routeStatements = (options: Options): RoutedDatabase => {
   }
 }
 
-/** Opens the database of the service. Only changes between plain and distributed while no process is connected. */
+/**
+ * Opens the service's database. The database can only change between plain and distributed while no process is
+ * connected.
+ */
 export const openRoutedDatabase = async (options: Options): Promise<RoutedDatabase> => {
   const connections = openConnections(options)
   try {

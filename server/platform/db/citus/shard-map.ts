@@ -1,5 +1,5 @@
 // Caches for a few seconds which node has an organization's rows. If a shard has moved since, statements only become
-// slower, because its old node forwards them.
+// slower, because the old node forwards them.
 
 import type { Log } from '../../log.ts'
 import type { OrgId, Queryable } from '../database.ts'
@@ -7,8 +7,8 @@ import { type ClusterNode, nodeName } from './nodes.ts'
 
 const readEveryMs = 5_000
 /**
- * How long the map is valid. A node that has left the cluster does not learn of later moves, so its map must not be
- * used for long.
+ * The time for which the map is valid. A node that has left the cluster doesn't learn about later moves, so its map
+ * must not be used for long.
  */
 const trustMs = 10_000
 const maxHashes = 50_000
@@ -41,7 +41,7 @@ const readShards = async (coordinator: Queryable): Promise<Shards> => {
 }
 
 export type ShardMap = {
-  /** Returns undefined while the node is unknown, and for shards on the coordinator. */
+  /** Returns undefined as long as the node is unknown, and for shards on the coordinator. */
   nodeOf: (org: OrgId) => ClusterNode | undefined
   coordinatorStart: () => string | undefined
   close: () => Promise<void>

@@ -6,13 +6,13 @@ import { listPlaced, placingStatement } from './placed-tables.ts'
 import { placement } from './placement.ts'
 
 /**
- * Matches what must be skipped: quotes and comments, which can contain any character, and whole words, so that the last
- * letter of a word is not read as the E of E'…'.
+ * Matches the text that must be skipped: quotes and comments, which can contain any character, and whole words, so that
+ * the last letter of a word is not read as the E of E'…'.
  */
 const skipped =
   /--[^\n]*|\/\*[\s\S]*?\*\/|[eE]'(?:[^'\\]|\\[\s\S]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|(\$(?:[A-Za-z_]\w*)?\$)[\s\S]*?\1|\w+/y
 
-/** Splits a text at separators outside of quotes, comments, and parentheses. */
+/** Splits text at separators outside quotes, comments, and parentheses. */
 const splitAt = (text: string, separator: ';' | ','): string[] => {
   const parts: string[] = []
   let from = 0
@@ -56,14 +56,14 @@ export const readNewTable = (statement: string): NewTable | undefined => {
   }
 }
 
-/** Splits the changes of an ALTER TABLE, because Citus requires a statement of its own for each constraint. */
+/** Splits the changes in an ALTER TABLE, because Citus requires a separate statement for each constraint. */
 export const splitChanges = (statement: string): string[] => {
   const [head] = /^ALTER TABLE (?:ONLY )?[\w.]+\s/i.exec(statement) ?? []
   if (head === undefined) return [statement]
   return splitAt(statement.slice(head.length), ',').map((change) => `${head}${change.replace(leadingComments, '')}`)
 }
 
-/** Runs a migration in the caller's transaction, on a database with placed tables. */
+/** Runs a migration in the caller's transaction on a database with placed tables. */
 export const runOnCluster = async (client: pg.ClientBase, text: string): Promise<void> => {
   for (const setting of placingSettings) await client.query(setting)
   const anchor = (await listPlaced(client)).find(({ kind }) => kind === 'distributed')?.name

@@ -1,6 +1,6 @@
 import type { Issue } from '../../errors.ts'
 
-/** Finds names that valid JSON repeats, and integers that can't be represented. */
+/** Finds names that are repeated in valid JSON, and integers that can't be represented. */
 
 type Level = { names: Set<string> | undefined; name: string; index: number }
 
@@ -21,7 +21,7 @@ const isInexact = (text: string): boolean => {
 
 type Options = {
   most: number
-  /** Returns whether an integer at this path has to keep its digits. */
+  /** Returns whether an integer at this path must keep all its digits. */
   keepsIntegers: (path: string) => boolean
 }
 

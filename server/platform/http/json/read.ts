@@ -8,24 +8,25 @@ import { type JsonCounts, openScan, type ScanOptions, type ScanResult } from './
 export type { JsonCounts }
 
 /**
- * The deepest nesting of a body, which a rich-text document needs. Serializers and PostgreSQL recurse into deeper ones.
+ * The maximum nesting depth of a body, which a rich-text document needs. Serializers and PostgreSQL recurse into nested
+ * values.
  */
 const maxDepth = 64
-/** The maximum number of names and values in a body, because reading more would block others. */
+/** The maximum number of names and values in a body. Reading more would block other requests. */
 const maxParts = 100_000
-/** The limit of a value that is read separately, and of all items of a list together. */
+/** The size limit for a value that is read separately, and for all items of a list together. */
 const maxPartsTogether = 1_000_000
-/** Reading a shorter value separately is not worthwhile. */
+/** Reading shorter values separately is not worthwhile. */
 const apartBytes = 16 * 1024
-/** The number of bytes that one turn of the event loop processes. */
+/** The number of bytes that are processed in one turn of the event loop. */
 const turnBytes = 128 * 1024
 const turnMs = 25
 
 /** A long value that is still text, because a thread parses it. */
 export class JsonText {
-  // The field is private, so that the bytes are not enumerated like properties.
+  // The field is private, so that the bytes are not enumerated as properties.
   readonly #bytes: Uint8Array<ArrayBuffer>
-  /** This is undefined if the text was not scanned in detail. */
+  /** Undefined if the text was not scanned in detail. */
   readonly #counts: JsonCounts | undefined
   constructor(bytes: Uint8Array<ArrayBuffer>, counts?: JsonCounts) {
     this.#bytes = bytes
@@ -44,8 +45,8 @@ const refused = (message: string) => new ApiError('invalid', message, { issues: 
 const isSound = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
 
 /**
- * Finds strings and property names that PostgreSQL can't store because of NUL or a lone surrogate, and numbers that are
- * out of range.
+ * Finds strings and property names that PostgreSQL can't store because they contain NUL or a lone surrogate, and
+ * numbers that are out of range.
  */
 export const unsoundParts = (value: unknown, path = ''): Issue[] => {
   const issues: Issue[] = []
@@ -100,11 +101,11 @@ const parse = (text: string): unknown => {
 
 type Reading = {
   apart?: string | undefined
-  /** Whether integers with too many digits are accepted, because other services send them. */
+  /** Whether integers with too many digits are accepted, because other services send such integers. */
   isForeign?: boolean | undefined
 }
 
-/** Parses a text whose size is known. Throws if something can't be stored unchanged. */
+/** Parses a text of known size. Throws if a value can't be stored unchanged. */
 export const parseCounted = (text: string, counts: JsonCounts, { apart, isForeign = false }: Reading = {}): unknown => {
   const value = parse(text)
   if (counts.isSuspicious) {
@@ -114,7 +115,7 @@ export const parseCounted = (text: string, counts: JsonCounts, { apart, isForeig
   }
   const isRepetitive = countNames(value) !== counts.names
   if (!isRepetitive && (isForeign || !counts.hasLongInteger)) return value
-  // Transcripts of other services are not rejected for this.
+  // Transcripts from other services are not rejected for this reason.
   const inApart = new RegExp(`^(?:\\w+\\[\\d+\\]\\.)?${apart}(?:$|[.[])`)
   const keepsIntegers = (path: string) => !isForeign && (apart === undefined || !inApart.test(path))
   const [first, ...others] = findFaults(text, { most: maxIssues, keepsIntegers })
@@ -130,7 +131,7 @@ const tooMany = (most: number) =>
 
 const scan = async (bytes: Buffer, wanted: ScanOptions): Promise<ScanResult> => {
   const isLong = bytes.length > turnBytes
-  // Joining the chunks has already used a part of this turn.
+  // Merging the chunks has already used some of this turn.
   if (isLong) await setImmediate()
   if (!isUtf8(bytes)) throw refused('The body is not valid UTF-8.')
   if (isLong) await setImmediate()
@@ -145,7 +146,10 @@ const scan = async (bytes: Buffer, wanted: ScanOptions): Promise<ScanResult> => 
   return found
 }
 
-/** Reads a JSON document without blocking others. Throws if something can't be stored or would take too long. */
+/**
+ * Reads a JSON document without blocking other requests. Throws if a value can't be stored or would take too long to
+ * process.
+ */
 export const readJson = async (bytes: Buffer, reading: Reading = {}): Promise<unknown> => {
   const found = await scan(bytes, { apart: reading.apart })
   const { apart } = found
@@ -158,7 +162,7 @@ export const readJson = async (bytes: Buffer, reading: Reading = {}): Promise<un
     hasLongInteger: found.hasLongInteger,
   }
   if (counts.parts > maxParts) throw tooMany(maxParts)
-  // Parsing gets a turn of its own, and so does processing the value.
+  // Parsing gets its own turn, and so does processing the value.
   const isLong = bytes.length > turnBytes
   if (isLong) await setImmediate()
   if (!isApart) {
@@ -186,7 +190,7 @@ const within = (error: unknown, at: string): unknown => {
   return new ApiError('invalid', `${at}: ${error.message}`, { issues })
 }
 
-/** Reads a document with a list that can be long, one item at a time. */
+/** Reads a document that contains a long list, one item at a time. */
 export const readJsonList = async (
   bytes: Buffer,
   { list, mostItems, itemBytes, ...reading }: Reading & { list: string; mostItems: number; itemBytes: number },

@@ -1,6 +1,7 @@
 /**
- * Scans the bytes of JSON before they are parsed, to find their size, their depth, and the positions of parts that are
- * read separately. Does not check the syntax, because the parser rejects malformed text and the result is not used.
+ * Scans the bytes of JSON before they are parsed, to find their size, their depth, and the positions of values that are
+ * read separately. Does not check the syntax, because the parser rejects malformed text and the scan's result is then
+ * not used.
  */
 
 const codes = {
@@ -30,11 +31,11 @@ type Span = { start: number; end: number }
 export type JsonCounts = {
   /** The number of names and values. */
   parts: number
-  /** The number of names. It equals the number of properties unless a name is repeated. */
+  /** The number of names. It equals the number of properties unless names are repeated. */
   names: number
-  /** Whether an escape may stand for NUL or a lone surrogate, or a number may be out of range. */
+  /** Whether an escape may represent NUL or a lone surrogate, or a number may be out of range. */
   isSuspicious: boolean
-  /** Whether an integer has so many digits that it may exceed 2^53. */
+  /** Whether an integer may exceed 2^53, judging by its number of digits. */
   hasLongInteger: boolean
 }
 
@@ -44,16 +45,16 @@ export type Apart = Span & JsonCounts
 export type ScanResult = JsonCounts & {
   deepest: number
   apart: Apart | undefined
-  /** The list whose items are read one by one, without its brackets. */
+  /** The list whose items are read one by one, without brackets. */
   list: (Span & { items: Span[] }) | undefined
   /** Whether a property that is read separately occurs twice. */
   isRepeated: boolean
 }
 
 export type ScanOptions = {
-  /** The top-level property with a value that is read separately. */
+  /** The top-level property whose value is read separately. */
   apart?: string | undefined
-  /** The top-level property with a list whose items are read one by one. */
+  /** The top-level property that contains a list whose items are read one by one. */
   list?: string | undefined
   /** The maximum number of list items whose positions are returned. */
   mostItems?: number | undefined
@@ -65,7 +66,7 @@ const isHighHex = (code: number | undefined): boolean =>
   code !== undefined &&
   (code === 0x38 || code === 0x39 || (code >= 0x41 && code <= 0x46) || (code >= 0x61 && code <= 0x66))
 
-/** Returns whether the escape `\u` at this position stands for NUL or a lone surrogate. */
+/** Returns whether the escape `\u` at this position represents NUL or a lone surrogate. */
 const isSuspiciousEscape = (bytes: Buffer, at: number): boolean => {
   const first = bytes[at + 2]
   if (first === 0x64 || first === 0x44) return isHighHex(bytes[at + 3])
@@ -109,7 +110,7 @@ export const openScan = (bytes: Buffer, { apart, list, mostItems = 0 }: ScanOpti
     at++
   }
 
-  /** Replaces -0 by 0 from here on, because -0 would look like a change when it is sent again. */
+  /** Replaces -0 with 0 from here on, because -0 would look like a change when it is sent again. */
   // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a loop over every byte needs many cases
   const readNumber = (): void => {
     const start = at
