@@ -51,7 +51,7 @@ describe('kappa', () => {
       [2, 6, 12],
     ]
     expect(cohensKappa(psychiatrists)?.value).toBeCloseTo(0.492, 3)
-    // This is the first example of the article on Cohen's kappa in Wikipedia.
+    // This is the first example in the Wikipedia article on Cohen's kappa.
     expect(kappa(matrix(20, 5, 10, 15))?.value).toBeCloseTo(0.4, 12)
   })
 
@@ -72,7 +72,7 @@ describe('kappa', () => {
     return known
   }
 
-  /** Yields all tables of four cells with this many pairs. */
+  /** Yields all four-cell tables with this many pairs. */
   function* tablesOf(pairs: number): Generator<[number, number, number, number]> {
     for (let a = 0; a <= pairs; a++) {
       for (let b = 0; a + b <= pairs; b++) {
@@ -82,8 +82,7 @@ describe('kappa', () => {
   }
 
   /**
-   * Returns how often the interval contains the true kappa, as the sum of the probabilities of all tables with this
-   * many pairs.
+   * Returns how often the interval contains the true kappa, as the total probability of the tables for which it does.
    */
   const coverage = (pairs: number, chances: [number, number, number, number]): number => {
     const truth = kappa(matrix(...chances))?.value ?? Number.NaN

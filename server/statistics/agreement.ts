@@ -5,18 +5,18 @@ import { wilsonOf } from './rate-intervals.ts'
 
 export type Estimate = { value: number; low: number; high: number }
 
-/** Returns a share with Wilson's interval, or null if there is nothing to count. Counts can be fractions. */
+/** Returns a share with Wilson's interval, or null if there are no observations. Counts can be fractions. */
 export const share = (some: number, all: number): Estimate | null =>
   all <= 0 ? null : { value: some / all, ...wilsonOf({ affected: some, all }, z95) }
 
-/** The counts of each combination of two raters' answers, which are affected or not affected. */
+/** The counts for each combination of two raters' answers, which are affected or not affected. */
 export type Matrix = { truePositives: number; falsePositives: number; falseNegatives: number; trueNegatives: number }
 
 const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0)
 
 /**
- * Returns Cohen's kappa with its large-sample standard error (Fleiss, Cohen and Everitt 1969). The rows of the square
- * table are one rater's answers, and the columns the other's.
+ * Returns Cohen's kappa with its large-sample standard error (Fleiss, Cohen and Everitt 1969). In the square table,
+ * rows are one rater's answers, and columns are the other's.
  */
 export const cohensKappa = (table: number[][]): { value: number; standardError: number } | null => {
   const all = sum(table.flat())
@@ -27,7 +27,7 @@ export const cohensKappa = (table: number[][]): { value: number; standardError: 
   const of = (shared: number[], at: number) => shared[at] ?? 0
   const observed = sum(shares.map((row, at) => of(row, at)))
   const byChance = sum(first.map((part, at) => part * of(second, at)))
-  // Both raters always give the same answer, so their agreement has no meaning.
+  // Both raters always give the same answer, so their agreement is meaningless.
   if (byChance === 1) return null
   const value = (observed - byChance) / (1 - byChance)
   const left = 1 - value
@@ -46,8 +46,8 @@ const tableOf = ({ truePositives, falsePositives, falseNegatives, trueNegatives 
 
 /**
  * Returns kappa with its interval. The usual interval, value ± z standard errors, only works for large samples. With 20
- * pairs that all agree, it is a single point. Adding half a pair to each cell corrects that, and then the interval is
- * extended to the value.
+ * pairs that all agree, it is a single point. Adding half a pair to each cell corrects that. Afterwards, the interval
+ * is extended to include the value.
  */
 export const kappa = (matrix: Matrix): Estimate | null => {
   const plain = cohensKappa(tableOf(matrix))

@@ -1,5 +1,5 @@
-// Calculates the always-valid difference b − a, which is the headline number. The false alarm rate is at most alpha,
-// regardless of how often it is checked.
+// Calculates the always-valid difference b − a, which is the headline number. The false alarm rate is at most alpha, no
+// matter how often the result is checked.
 
 import { type ArmEstimates, degreesOfFreedom, mendedVariance } from './arm.ts'
 import { type Design, differenceBoundsOf, tShare } from './design.ts'
@@ -12,9 +12,9 @@ import { eValueOf, informationRate, pValueOf, tLogE, tMultiplier } from './mixtu
 export type Precision = {
   variance: number
   degrees: number
-  /** The number of conversations, reduced by how similar they are. */
+  /** The number of conversations, reduced according to their similarity. */
   effectiveConversations: number
-  /** The information in the form that the mixtures use. */
+  /** The information in the units that the mixtures use. */
   x: number
 }
 
@@ -137,7 +137,7 @@ const anytimeInterval = (
   if (half === Number.POSITIVE_INFINITY && !bounds) return null
   const byT = bounds ? clampInterval(around(difference, half), bounds) : around(difference, half)
   if (design.kind === 'numeric' || !arms.single) return byT
-  // A value that either part excludes is excluded, so the interval is their intersection.
+  // The interval is the intersection of both parts, because a value that either part excludes is excluded.
   const exact = exactInterval(shareOf(arms.a), shareOf(arms.b), (1 - tShare) * alpha)
   return { low: Math.max(byT.low, exact.low), high: Math.min(byT.high, exact.high) }
 }

@@ -25,14 +25,14 @@ export type ArmEstimate = {
   independentVariance: number
   /** The variance of the mean that always-valid results use. */
   variance: number
-  /** Whether each observation is a unit of its own. */
+  /** Whether each observation is its own unit. */
   single: boolean
 }
 
 export type ArmEstimates = {
   a: ArmEstimate
   b: ArmEstimate
-  /** The covariance of the two means, which results from units in both arms. */
+  /** The covariance of the two means. It results from units in both arms. */
   covariance: number
   /** The difference b − a. */
   difference: number | null
@@ -86,20 +86,20 @@ const measure = (sums: ArmSums): Measured => {
   }
 }
 
-/** Replaces a value by 0 if it is only the rounding error of sums as large as `of`. */
+/** Replaces a value with 0 if it is only a rounding error of sums as large as `of`. */
 const withoutRounding = (value: number, of: number) => (value <= of * 1e-14 ? 0 : value)
 
 /**
  * Returns the design effect. If the arm has no variation, the similarity within units is unknown and is taken from the
- * other arm. If that has none either, a unit counts as one observation.
+ * other arm. If that arm has no variation either, a unit counts as one observation.
  */
 const designEffectOf = (arm: Measured, other: Measured): number => {
   const effect = arm.effect ?? 1 + (arm.largestEffect - 1) * (likenessOf(other) ?? 1)
-  // A value slightly above 1 is the result of rounding.
+  // Rounding can produce a value slightly above 1.
   return effect > 1 + 1e-9 ? effect : 1
 }
 
-/** Returns how similar observations of a unit are, from 0 for independent ones to 1 for equal ones. */
+/** Returns the similarity of observations within a unit, from 0 for independent ones to 1 for equal ones. */
 const likenessOf = ({ effect, largestEffect }: Measured): number | null =>
   effect === null || largestEffect <= 1 ? null : clamp((effect - 1) / (largestEffect - 1), 0, 1)
 
@@ -145,8 +145,7 @@ const covarianceOf = ({ shared }: Sums, a: ArmEstimate, b: ArmEstimate, meanA: n
 }
 
 /**
- * Returns the degrees of freedom of a sum of two variances (Welch and Satterthwaite). A variance of zero does not
- * count.
+ * Returns the degrees of freedom for a sum of two variances (Welch and Satterthwaite). Variances of zero are ignored.
  */
 export const degreesOfFreedom = (varianceA: number, unitsA: number, varianceB: number, unitsB: number): number => {
   // This calculates with shares, because the squares of small variances would be 0.

@@ -1,12 +1,12 @@
-// Adjusts the difference by values from before the launch (CUPED; Deng, Xu, Kohavi and Walker 2013).
+// Adjusts the difference using values from before the launch (CUPED; Deng, Xu, Kohavi and Walker 2013).
 
 import { degreesOfFreedom } from './arm.ts'
 import { tQuantile, tTwoSided } from './distributions.ts'
 import { around, type Interval } from './interval.ts'
 
 /**
- * Sums of the values before and after the launch, of their squares, and of their products. Includes the units with
- * both.
+ * The sums of the values before and after the launch, of their squares, and of their products. Only includes units with
+ * both values.
  */
 export type BeforeAndAfter = {
   units: number
@@ -34,7 +34,7 @@ const spreadOf = (arm: BeforeAndAfter) => ({
   both: covarianceOf(arm.units, arm.after, arm.before, arm.products),
 })
 
-/** Returns the adjusted difference. Returns null if an arm has fewer than two units or there is no variation. */
+/** Returns the adjusted difference. Returns null if an arm has fewer than two units, or if there is no variation. */
 export const adjustForBefore = (a: BeforeAndAfter, b: BeforeAndAfter, alpha: number): AdjustedDifference | null => {
   if (a.units < 2 || b.units < 2) return null
   // All units form one sample here, because the arms did not differ before the launch.

@@ -1,4 +1,4 @@
-// Checks whether both arms ran at the same time. If not, other changes can look like a difference.
+// Checks whether both arms ran at the same time. If they didn't, other changes can look like a difference.
 
 import { chiSquareTail } from './distributions.ts'
 import type { Split } from './sample-ratio.ts'
@@ -11,7 +11,7 @@ const differsBelow = 0.0001
 const totalOf = (days: readonly Split[]): Split =>
   days.reduce((sum, day) => ({ a: sum.a + day.a, b: sum.b + day.b }), { a: 0, b: 0 })
 
-/** Merges days until each bucket is expected to have at least five units of each arm. */
+/** Merges days until each bucket is expected to have at least five units in each arm. */
 const bucketsOf = (days: readonly Split[]): Split[] => {
   const total = totalOf(days)
   const least = Math.min(total.a, total.b) / (total.a + total.b)
@@ -43,7 +43,7 @@ export const sameSplit = (buckets: readonly Split[]): { chiSquare: number; degre
 
 export type Concurrency = {
   status: 'cannot_tell' | 'concurrent' | 'arms_not_concurrent'
-  /** The share of units that arrived while both arms received units. */
+  /** The share of units that arrived while both arms were receiving units. */
   overlapShare: number | null
   p: number
 }

@@ -1,4 +1,5 @@
-// Calculates tails and quantiles. Tails are never computed as 1 minus the rest, so that small tails keep their digits.
+// Calculates tails and quantiles. Tails are never computed by subtracting from 1, so that small tails keep their
+// digits.
 
 import { incompleteBeta, logBeta, upperGamma } from './special-functions.ts'
 
@@ -51,7 +52,7 @@ const upperNormalQuantile = (tail: number): number => {
   return z
 }
 
-/** Returns the t below which a share p of Student's distribution lies. p must be at least 1/2. */
+/** Returns the t below which a share p of Student's distribution lies. The share p must be at least 1/2. */
 export const tQuantile = (p: number, degrees: number): number => {
   const tail = 1 - p
   const normal = upperNormalQuantile(tail)

@@ -65,7 +65,7 @@ type World = {
   kind: DriverKind
   count: number
   measure: (random: Random, call: Call, isNow: boolean) => number
-  /** Whether a call of the current period takes place. */
+  /** Whether a call in the current period takes place. */
   keeps?: (random: Random, call: Call) => boolean
 }
 
@@ -78,7 +78,10 @@ const driversOf = (random: Random, { kind, count, measure, keeps = () => true }:
   return findDrivers(kind, all, listed).map(({ key }) => key)
 }
 
-/** Returns in how many worlds the first driver is the planted one, and in how many nothing is reported. */
+/**
+ * Returns the number of worlds in which the first driver is the planted one, and the number in which nothing is
+ * reported.
+ */
 const simulate = (world: World, planted?: string) => {
   const random = seededRandom(seed)
   let [found, silent] = [0, 0]

@@ -2,7 +2,10 @@
 
 import { normalTwoSided } from './distributions.ts'
 
-/** The number of values, their sum, and the sum of their squares. For rates, the last two are the number affected. */
+/**
+ * The number of values, their sum, and the sum of their squares. For rates, the two sums are the number of affected
+ * conversations.
+ */
 export type GroupTotals = { count: number; sum: number; squares: number }
 
 export type DriverKind = 'share' | 'mean' | 'count'
@@ -13,13 +16,13 @@ export type Dimension<K> = { groups: Candidate<K>[] }
 
 export type Driver<K> = {
   key: K
-  /** How much smaller the move would be without the group. */
+  /** How much smaller the change would be without the group. */
   contribution: number
-  /** The probability of a contribution this large by chance, corrected for the number of groups. */
+  /** The probability that chance produces a contribution this large, corrected for the number of groups. */
   q: number
 }
 
-/** With fewer values than this in both periods together, a group explains nothing. */
+/** A group with fewer values than this in both periods together explains nothing. */
 const fewest = 30
 
 const minus = (a: GroupTotals, b: GroupTotals): GroupTotals => ({
@@ -30,7 +33,7 @@ const minus = (a: GroupTotals, b: GroupTotals): GroupTotals => ({
 
 const meanOf = ({ count, sum }: GroupTotals): number => sum / count
 
-/** Returns the variance of the mean. For a rate, it never gets close to 0, even for few values. */
+/** Returns the variance of the mean. For a rate, it never gets close to 0, even with few values. */
 const errorOf = (kind: DriverKind, { count, sum, squares }: GroupTotals): number => {
   if (kind === 'share') {
     const rate = (sum + 1) / (count + 2)
@@ -43,8 +46,8 @@ const errorOf = (kind: DriverKind, { count, sum, squares }: GroupTotals): number
 type Effect = { contribution: number; z: number }
 
 /**
- * Returns how a group changes the mean of one period, w (m − r), with its variance: w is the group's share, m its mean,
- * and r the mean of all others. The share is also subject to chance.
+ * Returns a group's influence on the mean of one period, w (m − r), with its variance. Here, w is the group's share, m
+ * is its mean, and r is the mean of all others. The share is also subject to chance.
  */
 const pullOf = (kind: DriverKind, group: GroupTotals, all: GroupTotals) => {
   if (group.count === 0) return { pull: 0, variance: 0 }
@@ -57,8 +60,8 @@ const pullOf = (kind: DriverKind, group: GroupTotals, all: GroupTotals) => {
 }
 
 /**
- * Returns the effect of a group on a mean. The move of all values consists of the move of the others and the change of
- * this pull.
+ * Returns a group's effect on a mean. The change of the overall mean consists of the change of the others and the
+ * change of this influence.
  */
 const effectOnMean = (kind: DriverKind, { before, now }: Candidate<unknown>, all: Candidate<unknown>): Effect => {
   const [earlier, current] = [pullOf(kind, before, all.before), pullOf(kind, now, all.now)]
@@ -67,7 +70,7 @@ const effectOnMean = (kind: DriverKind, { before, now }: Candidate<unknown>, all
   return { contribution, z: variance > 0 ? contribution / Math.sqrt(variance) : 0 }
 }
 
-/** Returns the effect of a group on a count, which is its share of all changes. */
+/** Returns a group's effect on a count, which is its share of all changes. */
 const effectOnCount = ({ before, now }: Candidate<unknown>, all: Candidate<unknown>): Effect => {
   const [earlier, current] = [before.count / all.before.count, now.count / all.now.count]
   const both = (before.count + now.count) / (all.before.count + all.now.count)
@@ -91,8 +94,9 @@ const isKnown = (kind: DriverKind, group: Candidate<unknown>, all: Candidate<unk
 }
 
 /**
- * Corrects p-values for their number. At most a share alpha of the claims at level alpha is false, however the groups
- * depend on each other (Benjamini and Yekutieli 2001): an agent's conversations are also those of its company.
+ * Corrects p-values for their number. At most a share alpha of the claims at level alpha is false, no matter how the
+ * groups depend on each other (Benjamini and Yekutieli 2001). For example, an agent's conversations are also those of
+ * its company.
  */
 const corrected = (ps: number[]): number[] => {
   const sorted = ps.map((p, at) => ({ p, at })).toSorted((a, b) => a.p - b.p)
@@ -108,8 +112,8 @@ const corrected = (ps: number[]): number[] => {
 }
 
 /**
- * Returns the groups that explain a move, the clearest first. `all` has the totals of every value, and each dimension
- * splits them differently. A group that moves like all others explains nothing.
+ * Returns the groups that explain a change, clearest first. `all` has the totals of all values, and each dimension
+ * splits them differently. A group that changes like all others explains nothing.
  */
 export const findDrivers = <K>(
   kind: DriverKind,
@@ -131,7 +135,7 @@ export const findDrivers = <K>(
   return (
     candidates
       .map(({ key, contribution, z }, at) => ({ key, contribution, z, q: qs[at] ?? 1 }))
-      // Of two groups, the second can move just as clearly relative to the driver, but against the move.
+      // Relative to the driver, the other group can change just as clearly, but in the opposite direction.
       .filter(({ q, contribution }) => q <= falseShare && contribution * move > 0)
       .toSorted((a, b) => Math.abs(b.z) - Math.abs(a.z))
       .map(({ key, contribution, q }) => ({ key, contribution, q }))

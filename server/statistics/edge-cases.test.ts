@@ -214,7 +214,7 @@ describe('units in both arms', () => {
     ).difference
     expect(paired.estimate).toBe(apart.estimate)
     expect(paired.fixed.standardError).toBeLessThan(0.6 * (apart.fixed.standardError ?? Number.NaN))
-    // The always-valid variance is at least that of independent conversations.
+    // The always-valid variance is at least the variance of independent conversations.
     expect(paired.anytime.standardError).toBe(apart.anytime.standardError)
   })
 
@@ -229,7 +229,7 @@ describe('units in both arms', () => {
   })
 
   it('without correlation count as separate, whatever rounding leaves', () => {
-    // In arm a, one in three units has a 1. In arm b, one in fifteen has a 1: at first independently of arm a, then
+    // In arm a, one in three units has a 1. In arm b, one in fifteen has a 1: first independently of arm a, and then
     // only units that also have a 1 in arm a.
     const unitsWith = (b: (at: number) => boolean) =>
       Array.from({ length: 45 }, (_, at) => ({ a: [at % 3 === 0 ? 1 : 0], b: [b(at) ? 1 : 0] }))
@@ -275,7 +275,7 @@ describe('missing outcomes', () => {
     expect(rounded(worst?.difference ?? null)).toEqual([0.050277, 0.121152])
     expect(worst?.signSurvives).toBe(true)
     expect(missingness.flags).toEqual([])
-    // With the uncertainty of 425 conversations, the interval contains 0.
+    // With the uncertainty that 425 conversations have, the interval contains 0.
     expect(worst?.differenceAtAnyLook?.low).toBeLessThan(0)
     expect(worst?.differenceAtAnyLook?.high).toBeGreaterThan(0.24)
   })

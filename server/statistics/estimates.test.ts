@@ -69,7 +69,7 @@ describe('the intervals of an arm', () => {
       const { low, high } = fixedArmInterval(a, boolean) ?? { low: 0, high: 0 }
       return high - low
     }
-    // Ten equal conversations of each caller are worth as much as one.
+    // Ten equal conversations with the same caller are worth as much as one.
     expect(widthOf(10)).toBeCloseTo(widthOf(1), 2)
   })
 })
@@ -120,7 +120,10 @@ describe('several outcomes', () => {
 })
 
 describe('the correction with human reviews', () => {
-  /** Generates an arm whose judge finds 8 of 10 affected conversations affected, and also 1 of 10 others. */
+  /**
+   * Generates an arm whose judge correctly identifies 8 of 10 affected conversations, and wrongly marks 1 of 10 others
+   * as affected.
+   */
   const armOf = (uniform: () => number, rate: number, reviewed: number, others: number): ReviewedArm => {
     const conversation = () => {
       const human = uniform() < rate ? 1 : 0

@@ -5,7 +5,7 @@ import { edge } from './interval.ts'
 import { likeliestRates, type Share } from './rate-intervals.ts'
 import { logBeta } from './special-functions.ts'
 
-/** Returns the log likelihood of learning both rates from the data, as a mixture with Jeffreys' priors. */
+/** Returns the log likelihood of the data if both rates are learned from it, as a mixture with Jeffreys' priors. */
 const logLearnt = ({ affected, all }: Share): number =>
   logBeta(affected + 0.5, all - affected + 0.5) - logBeta(0.5, 0.5)
 

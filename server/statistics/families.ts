@@ -1,5 +1,5 @@
-// Corrects the results of several outcomes, because several outcomes give chance several opportunities. A null result
-// needs no correction and does not count.
+// Corrects the results of several outcomes, because each outcome is another opportunity for chance. A null result needs
+// no correction and does not count.
 
 /** Corrects each known value according to its rank. The smallest value has rank 1. */
 const byRank = (ps: readonly (number | null)[], correct: (sorted: number[]) => number[]): (number | null)[] => {
@@ -13,8 +13,8 @@ const byRank = (ps: readonly (number | null)[], correct: (sorted: number[]) => n
 }
 
 /**
- * Corrects p-values by Holm's method. The probability of any false claim at level alpha is at most alpha, whether or
- * not outcomes are dependent.
+ * Corrects p-values by Holm's method. At level alpha, the probability of any false claim is at most alpha, whether or
+ * not the outcomes are dependent.
  */
 export const holm = (ps: readonly (number | null)[]): (number | null)[] =>
   byRank(ps, (sorted) => {
@@ -26,8 +26,8 @@ export const holm = (ps: readonly (number | null)[]): (number | null)[] =>
   })
 
 /**
- * Corrects p-values by the method of Benjamini and Hochberg. For positively dependent outcomes, at most a share alpha
- * of the claims at level alpha is false.
+ * Corrects p-values by the method of Benjamini and Hochberg. If the outcomes are positively dependent, at most a share
+ * alpha of the claims at level alpha is false.
  */
 export const benjaminiHochberg = (ps: readonly (number | null)[]): (number | null)[] =>
   byRank(ps, (sorted) => {
@@ -45,7 +45,7 @@ export const benjaminiHochberg = (ps: readonly (number | null)[]): (number | nul
 const pOfE = (eValue: number | null) => (eValue === null ? null : eValue <= 1 ? 1 : 1 / eValue)
 
 /**
- * Does the same with e-values. The result is always valid, whether or not outcomes are dependent (Wang and Ramdas
+ * Does the same for e-values. The result is always valid, whether or not the outcomes are dependent (Wang and Ramdas
  * 2022).
  */
 export const eBenjaminiHochberg = (eValues: readonly (number | null)[]): (number | null)[] =>
@@ -53,7 +53,7 @@ export const eBenjaminiHochberg = (eValues: readonly (number | null)[]): (number
 
 export const holmOfE = (eValues: readonly (number | null)[]): (number | null)[] => holm(eValues.map(pOfE))
 
-/** The uncorrected result of one of several outcomes. Null if there is none. */
+/** One outcome's uncorrected result. Null if there is none. */
 export type Alone = { eValue: number | null; p: number | null; fixedP: number | null }
 
 export type Corrected = { p: number | null; q: number | null; fixedP: number | null; fixedQ: number | null }

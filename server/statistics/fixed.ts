@@ -1,4 +1,4 @@
-// Calculates the fixed difference b − a, which has more false alarms if it is checked repeatedly.
+// Calculates the difference b − a for a single look. If it is checked repeatedly, it has more false alarms.
 
 import { type ArmEstimates, degreesOfFreedom } from './arm.ts'
 import { type Design, differenceBoundsOf } from './design.ts'
@@ -18,7 +18,7 @@ export type FixedDifference = {
   degrees: number | null
   /** The number of standard errors on each side of the estimate. For scores, this is the normal quantile. */
   multiplier: number | null
-  /** Newcombe's interval, to compare with the score interval. */
+  /** Newcombe's interval, for comparison with the score interval. */
   newcombe: Interval | null
 }
 
@@ -48,7 +48,7 @@ export const fixedP = (arms: ArmEstimates, design: Design): number => {
 const welch = ({ a, b, covariance, difference }: ArmEstimates) => {
   if (difference === null || a.unitVariance === null || b.unitVariance === null) return 'too_few_units'
   const variance = a.unitVariance + b.unitVariance - 2 * covariance
-  // The rounding error of a larger sum counts as 0.
+  // Rounding errors of a larger sum count as 0.
   if (variance <= 1e-14 * (a.unitVariance + b.unitVariance)) return 'zero_variance'
   const standardError = Math.sqrt(variance)
   const degrees = degreesOfFreedom(a.unitVariance, a.units, b.unitVariance, b.units)
@@ -74,7 +74,7 @@ const byWelch = (arms: ArmEstimates, design: Design, alpha: number): FixedDiffer
   }
 }
 
-/** Returns the share with fewer observations if they are similar (Rao and Scott 1992). */
+/** Returns the share as if there were fewer observations, if they are similar (Rao and Scott 1992). */
 const effectiveShare = ({ sum, observed, designEffect }: ArmEstimates['a']): Share => ({
   affected: sum / designEffect,
   all: observed / designEffect,

@@ -10,7 +10,7 @@ export const clampInterval = ({ low, high }: Interval, bounds: Interval): Interv
 
 export const around = (centre: number, half: number): Interval => ({ low: centre - half, high: centre + half })
 
-/** Returns where `inside` ends, between a point inside and one that may be outside. */
+/** Returns the boundary of `inside`, between a point inside and a point that may be outside. */
 export const edge = (inside: (at: number) => boolean, from: number, to: number): number => {
   if (inside(to)) return to
   let near = from

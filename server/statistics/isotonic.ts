@@ -1,4 +1,4 @@
-// Estimates a probability that never falls as a value rises (isotonic regression).
+// Estimates a probability that never decreases as a value increases (isotonic regression).
 
 /** A value and the probability at it. Between two points, the probability is on the line that joins them. */
 export type Point = [value: number, probability: number]
@@ -9,7 +9,7 @@ type Block = { from: number; to: number; holds: number; all: number }
 
 const shareOf = ({ holds, all }: Block): number => holds / all
 
-/** Joins equal values, in ascending order. */
+/** Merges equal values, in ascending order. */
 const blocksOf = (observations: readonly Observation[]): Block[] => {
   const blocks: Block[] = []
   for (const { value, holds } of observations.toSorted((a, b) => a.value - b.value)) {
@@ -22,7 +22,7 @@ const blocksOf = (observations: readonly Observation[]): Block[] => {
   return blocks
 }
 
-/** Joins neighbors as long as the share falls from one to the next (pool adjacent violators). */
+/** Merges neighbors as long as the share decreases from one to the next (pool adjacent violators). */
 const pool = (blocks: Block[]): Block[] => {
   const pooled: Block[] = []
   for (const next of blocks) {
@@ -36,7 +36,7 @@ const pool = (blocks: Block[]): Block[] => {
   return pooled
 }
 
-/** Returns the points of the probability, which rises with the value. */
+/** Returns points on the probability curve, which increases with the value. */
 export const isotonic = (observations: readonly Observation[]): Point[] =>
   pool(blocksOf(observations)).flatMap((block): Point[] => {
     const share = shareOf(block)
@@ -48,7 +48,7 @@ export const isotonic = (observations: readonly Observation[]): Point[] =>
         ]
   })
 
-/** Returns the probability at a value. Outside of the points, it is that of the nearest one. */
+/** Returns the probability at a value. Outside the points, uses the probability at the nearest point. */
 export const probabilityAt = (points: readonly Point[], value: number): number => {
   const after = points.findIndex(([at]) => at >= value)
   const [next, previous] = [points[after < 0 ? points.length - 1 : after], points[after - 1]]

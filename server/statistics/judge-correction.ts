@@ -1,4 +1,4 @@
-// Corrects a judge's errors with people's reviews of a fair sample of the same conversations (prediction-powered
+// Corrects a judge's errors using people's reviews of a fair sample of the same conversations (prediction-powered
 // inference; Angelopoulos, Duchi and Zrnic 2023).
 
 import { mendedVariance } from './arm.ts'
@@ -8,12 +8,12 @@ import { around, clamp, type Interval } from './interval.ts'
 import { informationRate, tMultiplier } from './mixtures.ts'
 import type { ArmSums } from './sums.ts'
 
-/** Each arm needs this many reviews before a correction is shown. */
+/** The minimum number of reviews in each arm before a correction is shown. */
 const leastReviewed = 30
 
 /**
- * The sums of a unit with a reviewed conversation. `judge…` is about reviewed conversations, and `unreviewed…` about
- * the unit's others.
+ * The sums for a unit with a reviewed conversation. `judge…` is about reviewed conversations, and `unreviewed…` is
+ * about the unit's other conversations.
  */
 export type ReviewedUnit = {
   reviewed: number
@@ -27,7 +27,8 @@ export type ReviewedUnit = {
 }
 
 /**
- * `others` are the units without a reviewed conversation. They have the sums of the judge's results, whose shift is 0.
+ * `others` are the units without a reviewed conversation. They contain the sums of the judge's results, whose shift is
+ * 0.
  */
 export type ReviewedArm = { units: readonly ReviewedUnit[]; others: ArmSums }
 
@@ -53,7 +54,7 @@ export const correctArm = ({ units, others }: ReviewedArm): CorrectedArm | null 
   const judgeSquares = total((unit) => unit.judgeSquares + unit.unreviewedJudgeSquares) + others.squares
   const judgeVariance = (judgeSquares - (judge + unreviewedJudge) ** 2 / judged) / (judged - 1)
   const covariance = (total((unit) => unit.products) - (human * judge) / reviewed) / (reviewed - 1)
-  // The weight of the judge's results. With 0, only the reviews count.
+  // The weight of the judge's results. If it is 0, only the reviews count.
   const weight =
     judgeVariance > 1e-12 && unreviewed > 0
       ? clamp(covariance / ((1 + reviewed / unreviewed) * judgeVariance), 0, 1)
@@ -61,7 +62,7 @@ export const correctArm = ({ units, others }: ReviewedArm): CorrectedArm | null 
   const reviewedMean = (human - weight * judge) / reviewed
   const unreviewedMean = unreviewed > 0 ? unreviewedJudge / unreviewed : 0
   const allUnits = units.length + others.units
-  // The contribution of each unit to the error of both means.
+  // Each unit's contribution to the error of both means.
   const ofReviewed = total((unit) => {
     const first = (unit.human - weight * unit.judge - reviewedMean * unit.reviewed) / reviewed
     if (unreviewed === 0) return first ** 2
@@ -79,7 +80,7 @@ export const correctArm = ({ units, others }: ReviewedArm): CorrectedArm | null 
   return { reviewed, human, mean: reviewedMean + weight * unreviewedMean, variance, weight, units: allUnits }
 }
 
-/** Returns the variance to add if only few judgments are affected, in the same way as for the arms themselves. */
+/** Returns the variance to add if only few judgments are affected, as for the arms themselves. */
 export const fewPeople = ({ human, reviewed }: Pick<CorrectedArm, 'human' | 'reviewed'>): number => {
   const share = human / reviewed
   return Math.max(0, mendedVariance(human, reviewed) / (reviewed + 2) - (share * (1 - share)) / reviewed)
@@ -97,7 +98,7 @@ export type CorrectedDifference = {
   anytime: Interval | null
 }
 
-/** Returns the corrected difference. It is shown next to the judge's own, and never replaces it. */
+/** Returns the corrected difference. It is shown next to the judge's own difference, and never replaces it. */
 export const correctedDifference = (a: ReviewedArm, b: ReviewedArm, design: Design): CorrectedDifference | null => {
   const [armA, armB] = [correctArm(a), correctArm(b)]
   if (!armA || !armB) return null

@@ -1,5 +1,5 @@
-// Calculates the difference relative to arm a. Uses Fieller's interval with the multiplier of the absolute difference,
-// so that both agree on whether there is a difference.
+// Calculates the difference relative to arm a. Uses Fieller's interval with the absolute difference's multiplier, so
+// that both agree on whether there is a difference.
 
 import type { AnytimeDifference } from './anytime.ts'
 import type { ArmEstimates } from './arm.ts'
@@ -29,7 +29,7 @@ export type Ratio = {
   covariance: number
 }
 
-/** Returns the interval of a ratio, or null if the denominator could be 0. */
+/** Returns the interval for a ratio, or null if the denominator could be 0. */
 export const fieller = (ratio: Ratio, multiplier: number): Interval | null => {
   const { numerator, denominator, numeratorVariance, denominatorVariance, covariance } = ratio
   const square = multiplier ** 2
@@ -86,7 +86,7 @@ const liftInterval = ({ a, b, covariance }: ArmEstimates, design: Design, known:
   const { standardError, multiplier } = known
   const variance = a.variance + b.variance - 2 * covariance
   if (a.mean === null || b.mean === null || !standardError || multiplier === null || variance <= 0) return null
-  // The variances of the arms are scaled so that together they equal the variance of the difference.
+  // The variances of the arms are scaled so that their sum equals the variance of the difference.
   const scale = standardError ** 2 / variance
   const ratio = fieller(
     {

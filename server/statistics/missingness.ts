@@ -18,18 +18,18 @@ export type Missingness = {
   fixed: FixedDifference
   anytime: AnytimeDifference
   flags: ('differential_missingness' | 'high_missingness')[]
-  /** This is null if scores have no range, or nothing is settled in an arm. */
+  /** Null if scores have no range, or if nothing is settled in an arm. */
   worstCase: WorstCase | null
 }
 
-/** The bounds of the arms' means and of their difference, whatever the missing values are (Manski). */
+/** The bounds for the arms' means and their difference, no matter what the missing values are (Manski). */
 export type WorstCase = {
   a: Interval
   b: Interval
   difference: Interval
-  /** Whether the difference excludes 0. */
+  /** Whether the difference is certainly not 0. */
   signSurvives: boolean
-  /** The bounds of the difference including sampling uncertainty. Null while that is unknown. */
+  /** The bounds for the difference, including sampling uncertainty. Null while that uncertainty is unknown. */
   differenceAtAnyLook: Interval | null
 }
 
@@ -91,7 +91,7 @@ const widened = (
   return clampInterval(wider, differenceBoundsOf(design) ?? wider)
 }
 
-/** Returns the arm as if everything settled were observed, with the greatest uncertainty. */
+/** Returns the arm as if everything settled were observed, with the maximum uncertainty. */
 const completedArm = (
   observed: ArmEstimate,
   settled: ArmEstimate,

@@ -5,28 +5,29 @@ import { edge, type Interval } from './interval.ts'
 import type { Share } from './rate-intervals.ts'
 import { logBeta } from './special-functions.ts'
 
-/** A logarithm up to this number still has a finite exponential. */
+/** The exponential of a logarithm up to this number is still finite. */
 const largestLog = 700
 
 export const eValueOf = (logE: number): number => Math.exp(Math.min(largestLog, logE))
 
 export const pValueOf = (logE: number): number => Math.exp(Math.max(-largestLog, Math.min(0, -logE)))
 
-/** Returns the x at which intervals are narrowest, which corresponds to the tuning number of conversations. */
+/** Returns the x at which intervals are narrowest. It corresponds to the tuning number of conversations. */
 const tuned = (alpha: number): number => -2 * Math.log(alpha) + Math.log(1 - 2 * Math.log(alpha))
 
 /**
- * Returns how much a conversation adds to the x of the functions below. x is the information in units of the mixture.
+ * Returns the amount that a conversation adds to the x in the functions below. x is the information in units of the
+ * mixture.
  */
 export const informationRate = ({ alpha, tuningConversations }: Pick<Design, 'alpha' | 'tuningConversations'>) =>
   tuned(alpha) / tuningConversations
 
 /**
- * Returns the evidence of a squared t value against a mixture of alternatives (the anytime-valid t test). Degrees can
- * be infinite.
+ * Returns the evidence that a squared t value provides against a mixture of alternatives (the anytime-valid t test).
+ * The degrees can be infinite.
  */
 export const tLogE = (tSquare: number, degrees: number, x: number): number => {
-  // A variance near 0 can lead to an infinite value, which is no more evidence than the largest number.
+  // A variance near 0 can lead to an infinite value, which is no stronger evidence than the largest number.
   const square = Math.min(tSquare, Number.MAX_VALUE)
   const logR = -Math.log1p(x)
   const r = 1 / (1 + x)
@@ -34,7 +35,10 @@ export const tLogE = (tSquare: number, degrees: number, x: number): number => {
   return 0.5 * logR + 0.5 * (degrees + 1) * (Math.log1p(square / degrees) - Math.log1p((r * square) / degrees))
 }
 
-/** Returns how many standard errors are evidence of 1/alpha. This is infinite while nothing is sufficient. */
+/**
+ * Returns the number of standard errors that amounts to evidence of 1/alpha. Infinite as long as no number is
+ * sufficient.
+ */
 export const tMultiplier = (degrees: number, x: number, alpha: number): number => {
   if (degrees === Number.POSITIVE_INFINITY) return normalMultiplier(x, alpha)
   const r = 1 / (1 + x)
@@ -48,7 +52,7 @@ export const normalMultiplier = (x: number, alpha: number): number =>
   x <= 0 ? Number.POSITIVE_INFINITY : Math.sqrt(((1 + x) / x) * (Math.log1p(x) - 2 * Math.log(alpha)))
 
 /**
- * Returns the evidence against a rate. The mixture is a beta distribution around the rate that is worth `concentration`
+ * Returns the evidence against a rate. The mixture is a beta distribution around the rate, worth `concentration`
  * observations.
  */
 export const rateLogE = ({ affected, all }: Share, rate: number, concentration: number): number => {

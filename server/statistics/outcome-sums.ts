@@ -1,4 +1,4 @@
-// Keeps the sums of one outcome over all units. Each observation is counted once.
+// Maintains the sums of one outcome over all units. Each observation is counted once.
 
 import type { Design } from './design.ts'
 import {
@@ -21,7 +21,9 @@ export type ValueStatus = 'observed' | 'pending' | 'missing' | 'failed'
 
 export type StatusCounts = Record<ValueStatus, number>
 
-/** The values of a unit in one arm minus the arm's shift, and the number of conversations without a value. */
+/**
+ * The values of a unit in one arm after subtracting the arm's shift, and the number of conversations without a value.
+ */
 export type OutcomeTotals = { observed: ValueSums; pending: number; missing: number; failed: number }
 
 export type OutcomeUnit = {
@@ -33,9 +35,9 @@ export type OutcomeUnit = {
 
 export type OutcomeSums = {
   observed: Sums
-  /** The sums without units in both arms. */
+  /** The sums without units that are in both arms. */
   inOneArm: Sums
-  /** Sums over everything that is not pending. The value is 1 if it was not observed, and 0 if it was. */
+  /** Sums over everything that is not pending. The value is 1 for a missing observation and 0 for an existing one. */
   unobserved: Sums
   counts: Record<Arm, StatusCounts>
 }
@@ -91,7 +93,7 @@ export const isValue = (value: unknown, design: Pick<Design, 'kind' | 'range'>):
   return design.range === null || (value >= design.range.low && value <= design.range.high)
 }
 
-/** The outcome of one conversation. */
+/** One conversation's outcome. */
 export type OutcomeValue = { status: 'observed'; value: number } | { status: Exclude<ValueStatus, 'observed'> }
 
 export type UnitAnswers = { a: readonly OutcomeValue[]; b: readonly OutcomeValue[]; inBothArms: boolean }
@@ -112,7 +114,7 @@ const holdAnswers = (answers: readonly OutcomeValue[], shift: number, design: De
  * shift.
  */
 export const outcomeSumsOf = (units: readonly UnitAnswers[], design: Design): OutcomeSums => {
-  // Booleans are whole numbers, so their sums are exact without a shift.
+  // Booleans are integers, so their sums are exact without a shift.
   const shiftOf = (arm: Arm) =>
     design.kind === 'boolean' ? 0 : meanOf(units.flatMap((unit) => valuesOf(unit[arm], design)))
   let sums = noOutcomeSums(shiftOf('a'), shiftOf('b'))

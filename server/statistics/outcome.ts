@@ -15,7 +15,7 @@ export type ArmResult = StatusCounts & {
   units: number
   sum: number
   mean: number | null
-  /** This is null unless the outcome is a score. */
+  /** Null unless the outcome is a score. */
   standardDeviation: number | null
   designEffect: number
   fixed: Interval | null
@@ -27,7 +27,7 @@ export type Difference = { estimate: number | null; fixed: FixedDifference; anyt
 export type OutcomeResult = {
   arms: { a: ArmResult; b: ArmResult }
   difference: Difference & {
-    /** The difference without units in both arms, which shows how much depends on them. */
+    /** The difference without units that are in both arms, which shows how much depends on those units. */
     withoutUnitsInBothArms: Difference
   }
   lift: Lift
@@ -36,9 +36,9 @@ export type OutcomeResult = {
 }
 
 export type Wishes = {
-  /** The difference to detect reliably. Null selects the default. */
+  /** The difference to detect reliably. If null, the default is used. */
   target: number | null
-  /** The average of the last seven days. */
+  /** The average over the last seven days. */
   conversationsPerDay: number | null
 }
 
@@ -61,8 +61,8 @@ export const outcomeResult = (sums: OutcomeSums, design: Design, wishes: Wishes)
 }
 
 /**
- * Returns the difference. If alpha is divided by the number of secondary outcomes, their intervals are simultaneously
- * valid.
+ * Returns the difference. If alpha is divided by the number of secondary outcomes, their intervals are all valid at
+ * once.
  */
 export const differenceOf = (arms: ArmEstimates, design: Design, alpha = design.alpha): Difference => ({
   estimate: arms.difference,

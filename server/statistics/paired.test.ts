@@ -8,7 +8,7 @@ const pairs = fc
   .map(({ fixed, broken, same }) => ({ fixed, broken, all: fixed + broken + same }))
   .filter(({ all }) => all > 0)
 
-/** Returns the two-sided p-value by adding up binomial coefficients. */
+/** Returns the two-sided p-value, calculated by adding up binomial coefficients. */
 const byHand = (fixed: number, broken: number): number => {
   const all = fixed + broken
   let [coefficient, tail] = [1, 0]

@@ -71,7 +71,7 @@ describe('a difference of percentiles', () => {
     expect(ps).toEqual(ps.toSorted((a, b) => b - a))
     expect(ps.at(-1)).toBeLessThan(1e-4)
     expect(percentileTest(upTo(100), upTo(5), 0.5)).toBeNull()
-    // All values of one side are larger than all of the other.
+    // All values on one side are larger than all values on the other.
     expect(
       percentileTest(
         upTo(100),

@@ -1,4 +1,4 @@
-// Calculates the smallest difference that can be detected, and how many conversations a given one requires. Never
+// Calculates the smallest detectable difference, and how many conversations a given difference requires. Never
 // calculates the power for the observed difference, which would only restate p.
 
 import { type AnytimeDifference, tLevel } from './anytime.ts'
@@ -12,7 +12,7 @@ import { twoSidedZ } from './rate-intervals.ts'
 
 export type AnalysisPoint = {
   variance: number
-  /** The number of effective conversations. A fixed look does not use it. */
+  /** The number of effective conversations. The result for a single look does not use it. */
   conversations: number
   mode: 'fixed' | 'anytime'
   alpha: number
@@ -31,8 +31,8 @@ export const powerAt = (difference: number, look: AnalysisPoint, more: number): 
 const mostTimes = 2 ** 27
 
 /**
- * Returns how many times more conversations are needed for reliable detection, or null if there would have to be
- * unrealistically many.
+ * Returns the factor by which the number of conversations must grow for reliable detection, or null if it would be
+ * unrealistically high.
  */
 export const timesMore = (difference: number, look: AnalysisPoint, power: number): number | null => {
   const tooFew = (more: number) => powerAt(difference, look, more) < power
@@ -42,18 +42,17 @@ export const timesMore = (difference: number, look: AnalysisPoint, power: number
 }
 
 export type ExpectedPrecision = {
-  /** The smallest difference that can be detected reliably at the moment. */
+  /** The smallest difference that can currently be detected reliably. */
   fixedDifference: number | null
   anytimeDifference: number | null
-  /** The difference to detect reliably, and how many more conversations that takes. */
+  /** The difference to detect reliably, and the number of additional conversations that this requires. */
   target: number | null
   moreConversations: number | null
   moreDays: number | null
 }
 
 /**
- * Returns a difference that most people want to detect: a fifth of arm a's rate, or of the standard deviation of its
- * scores.
+ * Returns a difference that most people want to detect: a fifth of arm a's rate, or of its scores' standard deviation.
  */
 export const defaultTarget = ({ a }: ArmEstimates, { kind }: Design): number | null => {
   if (a.mean === null || a.observed < 2) return null

@@ -157,7 +157,7 @@ describe('the standard error of rare outcomes', () => {
 describe('the always-valid interval', () => {
   const agrees = (sums: Sums, design: Design) => {
     const { interval, p } = anytimeDifference(estimateArms(sums, design.kind), design)
-    // If p is this close to alpha, only rounding decides.
+    // If p is this close to alpha, only rounding decides the outcome.
     if (Math.abs(p - design.alpha) > 1e-9) expect(excludesZero(interval)).toBe(p < design.alpha)
     return p < design.alpha
   }

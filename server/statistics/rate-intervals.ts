@@ -1,10 +1,10 @@
-// Calculates intervals and tests for one share and for two. Counts can be effective ones, which are fractions.
+// Calculates intervals and tests for one share and for two shares. Counts can be effective counts, which are fractions.
 
 import { normalQuantile, normalTwoSided } from './distributions.ts'
 import { clamp, edge, type Interval } from './interval.ts'
 import { logGamma } from './special-functions.ts'
 
-/** The number of affected observations, and of all. */
+/** The number of affected observations, and the number of all observations. */
 export type Share = { affected: number; all: number }
 
 const rateOf = ({ affected, all }: Share) => affected / all
@@ -24,7 +24,7 @@ export const wilsonOf = ({ affected, all }: Share, z: number): Interval => {
 
 export const wilson = (share: Share, alpha: number): Interval => wilsonOf(share, twoSidedZ(alpha))
 
-/** Returns Newcombe's interval for b − a (his method 10), which combines two of Wilson's. */
+/** Returns Newcombe's interval for b − a (method 10), which combines two Wilson intervals. */
 export const newcombe = (a: Share, b: Share, alpha: number): Interval => {
   const [rateA, rateB] = [rateOf(a), rateOf(b)]
   const [ofA, ofB] = [wilson(a, alpha), wilson(b, alpha)]
@@ -39,7 +39,7 @@ export const newcombe = (a: Share, b: Share, alpha: number): Interval => {
 export const likeliestRates = (a: Share, b: Share, difference: number): { rateA: number; rateB: number } => {
   const all = a.all + b.all
   const affected = a.affected + b.affected
-  // The rate of a is the root of a cubic polynomial.
+  // Arm a's rate is the root of a cubic polynomial.
   const c3 = all
   const c2 = (b.all + 2 * a.all) * difference - all - affected
   const c1 = (a.all * difference - all - 2 * a.affected) * difference + affected
@@ -52,7 +52,7 @@ export const likeliestRates = (a: Share, b: Share, difference: number): { rateA:
   return { rateA, rateB: clamp(rateA + difference, 0, 1) }
 }
 
-/** Returns how many standard errors b − a is above this difference. */
+/** Returns the number of standard errors by which b − a exceeds this difference. */
 const scoreZ = (a: Share, b: Share, difference: number): number => {
   const above = rateOf(b) - rateOf(a) - difference
   const { rateA, rateB } = likeliestRates(a, b, difference)
@@ -83,7 +83,7 @@ export const scoreTest = (a: Share, b: Share): { z: number; p: number } => {
   return { z, p: normalTwoSided(z) }
 }
 
-/** Returns the smallest expected count of a cell of the two by two table. */
+/** Returns the smallest expected count in a cell of the two-by-two table. */
 export const leastExpected = (a: Share, b: Share): number => {
   const affected = a.affected + b.affected
   const all = a.all + b.all
@@ -91,8 +91,8 @@ export const leastExpected = (a: Share, b: Share): number => {
 }
 
 /**
- * Returns the two-sided p of Fisher's exact test, which adds all tables that are at most as likely as this one. Counts
- * must be whole. The test is conservative.
+ * Returns the two-sided p-value of Fisher's exact test, which adds up all tables that are at most as likely as this
+ * one. Counts must be integers. The test is conservative.
  */
 export const fisher = (a: Share, b: Share): number => {
   const affected = a.affected + b.affected
@@ -109,9 +109,12 @@ export const fisher = (a: Share, b: Share): number => {
   return Math.min(1, p)
 }
 
-/** With fewer expected, chance is not close enough to normal for the small p that a correction for many tests needs. */
+/**
+ * With smaller expected counts, chance is not close enough to a normal distribution for the small p-values that a
+ * correction for many tests requires.
+ */
 const enoughExpected = 100
 
-/** Tests whether two shares are equal, exactly if a cell is small. Counts must be whole. */
+/** Tests whether two shares are equal. If a cell is small, the test is exact. Counts must be integers. */
 export const rateTest = (a: Share, b: Share): number =>
   leastExpected(a, b) < enoughExpected ? fisher(a, b) : scoreTest(a, b).p

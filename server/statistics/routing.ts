@@ -1,4 +1,4 @@
-// Checks whether units keep their arm, as the launch confirmed.
+// Checks whether units stay in their arm, as confirmed at launch.
 
 import type { Interval } from './interval.ts'
 import { wilson } from './rate-intervals.ts'
@@ -10,11 +10,11 @@ export type Routing = {
   returning: number
   /** The number of units with conversations in both arms. */
   inBothArms: number
-  /** The share of these among returning units. */
+  /** The share of returning units that have conversations in both arms. */
   shareInBothArms: { value: number; interval: Interval } | null
   /**
-   * The number of units in both arms, divided by the number that random routing of conversations would lead to. 0 is
-   * stable, and 1 is random.
+   * The number of units in both arms, divided by the number that would result from random routing of conversations. 0
+   * is stable, and 1 is random.
    */
   instability: number | null
 }
@@ -24,8 +24,8 @@ const leastShare = 0.01
 const byChance = 0.5
 
 /**
- * Checks the routing. `unitsBySize` is the number of units for each number of conversations. `shareOfA` is the expected
- * share of arm a, or the observed one if no share is expected.
+ * Checks the routing. `unitsBySize` is the number of units by their number of conversations. `shareOfA` is the expected
+ * share of arm a, or the observed share if none is expected.
  */
 export const routing = (
   unitsBySize: ReadonlyMap<number, number>,

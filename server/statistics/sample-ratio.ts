@@ -1,12 +1,12 @@
-// Checks whether the arms receive their share of units. Counts units instead of conversations, because returning
-// callers would look like a mismatch.
+// Checks whether the arms receive their expected shares of units. Counts units instead of conversations, because
+// returning callers would look like a mismatch.
 
 import { chiSquareTail } from './distributions.ts'
 import { edge, type Interval } from './interval.ts'
 import { eValueOf, pValueOf, rateLogE } from './mixtures.ts'
 import { logBeta } from './special-functions.ts'
 
-/** The number of units by the arm of their first conversation. */
+/** The number of units, by the arm of their first conversation. */
 export type Split = { a: number; b: number }
 
 /**
@@ -59,7 +59,7 @@ export const dirichletLogE = (
   return logMultiBeta(prior.map((each, at) => each + (counts[at] ?? 0))) - logMultiBeta(prior) - explained
 }
 
-/** Returns the shares of arm a that the split does not exclude. */
+/** Returns the shares of arm a that are compatible with the split. */
 const splitInterval = (split: Split, alpha: number): Interval | null => {
   const all = split.a + split.b
   if (all === 0) return null
@@ -73,7 +73,7 @@ export type SampleRatio = {
   expectedA: number | null
   chiSquareP: number | null
   eValue: number
-  /** The lowest p so far, so it never rises. */
+  /** The lowest p-value so far, so it never rises. */
   p: number
   shareOfA: Interval | null
 }

@@ -1,14 +1,14 @@
-// Calculates the functions on which all distributions are based. They are implemented here because npm libraries are
-// either inexact where it matters (far tails, many degrees of freedom) or add hundreds of modules. See
+// Calculates the functions that all distributions are based on. They are implemented here because npm libraries are
+// either inaccurate where it matters (far tails, many degrees of freedom) or add hundreds of modules. See
 // docs/decisions/0015-statistics.md.
 
 const logSqrtTwoPi = 0.9189385332046728
 const stirlingFrom = 15
-/** This is slightly more than the rounding error of a relative change. */
+/** Slightly more than the rounding error of a relative change. */
 const enough = 5e-16
 const mostSteps = 100_000
 
-/** Returns the remainder of Stirling's formula. From `stirlingFrom` on, the next term is below 1e-17. */
+/** Returns the remainder of Stirling's formula. Starting at `stirlingFrom`, the next term is below 1e-17. */
 const stirlingRest = (x: number): number => {
   const square = x * x
   return (
@@ -30,8 +30,8 @@ export const logGamma = (x: number): number => {
 }
 
 /**
- * Returns the logarithm of the beta function for a and b > 0. If both are large, the digits of their gammas would
- * cancel.
+ * Returns the logarithm of the beta function for a and b > 0. If both are large, the digits of their gamma functions
+ * would cancel out.
  */
 export const logBeta = (a: number, b: number): number => {
   const [small, large] = a < b ? [a, b] : [b, a]
@@ -68,7 +68,7 @@ const continuedFraction = (first: number, term: (index: number) => [number, numb
   return value
 }
 
-/** Returns the regularised upper incomplete gamma function Q(a, x). Small tails keep their digits. */
+/** Returns the regularized upper incomplete gamma function Q(a, x). Small tails keep their digits. */
 export const upperGamma = (a: number, x: number): number => {
   if (x <= 0) return 1
   if (x === Number.POSITIVE_INFINITY) return 0
@@ -86,7 +86,7 @@ export const upperGamma = (a: number, x: number): number => {
 }
 
 /**
- * Returns the regularised incomplete beta function I_x(a, b). `rest` is 1 − x. It is a parameter because x can be
+ * Returns the regularized incomplete beta function I_x(a, b). `rest` is 1 − x. It is a parameter because x can be
  * almost 1.
  */
 export const incompleteBeta = (a: number, b: number, x: number, rest: number): number => {

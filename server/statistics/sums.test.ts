@@ -14,7 +14,7 @@ import {
 } from './outcome-sums.ts'
 import { addValue, sumsOf, type UnitValues } from './sums.ts'
 
-/** Checks that sums which are updated one observation at a time equal those of all rows. */
+/** Checks that sums that are updated one observation at a time equal the sums over all rows. */
 
 const near = (found: unknown, expected: unknown, path = 'result'): void => {
   if (typeof expected === 'number') {
@@ -43,7 +43,8 @@ describe('sums', () => {
       b: b.map((value) => Math.round(value) / 10),
     })
     const cases = unitsOf(design.kind).chain((any) => {
-      // The scores have one decimal. If large values nearly cancel, sums in doubles lose too many digits to compare.
+      // The scores have one decimal place. If large values nearly cancel out, sums of doubles lose too many digits for
+      // a comparison.
       const units = design.kind === 'boolean' ? any : any.map(tenths)
       const observations = observationsOf(units)
       return fc.tuple(fc.constant(units), fc.shuffledSubarray(observations, { minLength: observations.length }))

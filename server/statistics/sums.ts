@@ -1,10 +1,10 @@
-// Keeps the sums over units from which the results of an outcome are calculated, and updates them one unit at a time. A
-// unit is a caller who may return, or a single conversation. The observations of a unit are similar.
+// Maintains the sums over units from which an outcome's results are calculated, and updates them one unit at a time. A
+// unit is a caller who may return, or a single conversation. Observations within a unit are similar.
 
 export type Arm = 'a' | 'b'
 
 /**
- * The number of observations of a unit in one arm, their sum, and the sum of their squares. The arm's shift is
+ * The number of a unit's observations in one arm, their sum, and the sum of their squares. The arm's shift is
  * subtracted from each observation.
  */
 export type ValueSums = { count: number; sum: number; squares: number }
@@ -12,7 +12,7 @@ export type ValueSums = { count: number; sum: number; squares: number }
 export type UnitSums = { a: ValueSums; b: ValueSums }
 
 export type ArmSums = {
-  /** This number is subtracted from each value, so that large values lose no digits. It is 0 for booleans. */
+  /** Subtracted from each value, so that large values lose no digits. It is 0 for booleans. */
   shift: number
   /** The number of units with an observation. */
   units: number
@@ -25,7 +25,7 @@ export type ArmSums = {
   countCount: number
 }
 
-/** Sums over the units with observations in both arms. The first word of each name is for arm a. */
+/** Sums over the units with observations in both arms. In each name, the first word refers to arm a. */
 export type SharedSums = { units: number; sumSum: number; sumCount: number; countSum: number; countCount: number }
 
 export type Sums = { a: ArmSums; b: ArmSums; shared: SharedSums }
@@ -45,14 +45,14 @@ const noArmSums = (shift: number): ArmSums => ({
   countCount: 0,
 })
 
-/** Returns empty sums. For a numeric outcome, the best shift is the first value of each arm. */
+/** Returns empty sums. For a numeric outcome, the best shift is each arm's first value. */
 export const noSums = (shiftA = 0, shiftB = 0): Sums => ({
   a: noArmSums(shiftA),
   b: noArmSums(shiftB),
   shared: { units: 0, sumSum: 0, sumCount: 0, countSum: 0, countCount: 0 },
 })
 
-/** Returns the sums with one more value, from which the shift has been subtracted. */
+/** Returns the sums with one more value. The shift has already been subtracted from the value. */
 export const addValue = ({ count, sum, squares }: ValueSums, shifted: number): ValueSums => ({
   count: count + 1,
   sum: sum + shifted,
@@ -95,7 +95,7 @@ export const addUnit = (sums: Sums, unit: UnitSums): Sums => changeUnit(sums, un
 
 export const subtractUnit = (sums: Sums, unit: UnitSums): Sums => changeUnit(sums, unit, -1)
 
-/** The values of one unit in each arm. */
+/** One unit's values in each arm. */
 export type UnitValues = Record<Arm, readonly number[]>
 
 /** Returns the mean. Calculates it in small steps, so that large values lose no digits. */
@@ -116,8 +116,8 @@ export const holdAll = (values: readonly number[], shift: number): ValueSums => 
 }
 
 /**
- * Computes the sums in two passes. The first one calculates the mean of each arm, which becomes its shift. Booleans are
- * whole numbers and need none.
+ * Computes the sums in two passes. The first pass calculates the mean of each arm, which becomes its shift. Booleans
+ * are integers and need no shift.
  */
 export const sumsOf = (units: readonly UnitValues[], kind: 'boolean' | 'numeric'): Sums => {
   const meanIn = (arm: Arm) => meanOf(units.flatMap((unit) => unit[arm]))

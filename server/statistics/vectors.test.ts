@@ -24,7 +24,7 @@ import { dirichletLogE, splitChiSquare } from './sample-ratio.ts'
 import { logBeta, logGamma } from './special-functions.ts'
 import { addUnit, noSums, noUnit, sumsOf, type ValueSums } from './sums.ts'
 
-/** Published numbers, and results of other software. STATS_VECTORS selects another file with the same structure. */
+/** Published numbers, and results from other software. STATS_VECTORS selects another file with the same structure. */
 
 type Vector = { name: string; fn: string; input: never; expected: unknown; tolerance: number | string; source: string }
 
@@ -38,7 +38,7 @@ const numeric = { kind: 'numeric', alpha: 0.05, tuningConversations: 1000, range
 
 type Moments = { n: number; sum: number; sumSquares: number }
 
-/** Returns an arm for which only the sums are known. Its mean is subtracted as the shift. */
+/** Returns an arm of which only the sums are known. Its mean is subtracted as the shift. */
 const armOf = ({ n, sum, sumSquares }: Moments): ArmEstimate => {
   const deviations = sumSquares - sum ** 2 / n
   const variance = deviations / (n - 1) / n
@@ -270,7 +270,7 @@ const beforeAndAfter = ({ n, postSum, postSumSq, preSum, preSumSq, cross }: PreA
   products: cross,
 })
 
-/** Checks that the result contains every expected number within the tolerance. It can contain others. */
+/** Checks that the result contains every expected number within the tolerance. It can contain additional numbers. */
 const expectClose = (found: unknown, expected: unknown, tolerance: number | string, path: string): void => {
   if (typeof expected === 'number') {
     const relative = typeof tolerance === 'string'

@@ -43,10 +43,10 @@ export type Shown = {
   anytime: Pick<AnytimeDifference, 'interval' | 'reason'>
   worstCase: Pick<WorstCase, 'signSurvives'> | null
   concerns: readonly Concern[]
-  /** The direction that the monitor declares as better. */
+  /** The direction that the monitor defines as better. */
   better: 'higher' | 'lower' | null
   finished: boolean
-  /** The measured part of the monitor's results. By default, this is the result itself. */
+  /** The category or field of the monitor that is measured. By default, the result itself is measured. */
   measure?: Measure
 }
 
@@ -89,7 +89,7 @@ const shares: Record<Measure, string> = {
   field: 'This field is true in B',
 }
 
-/** Describes by how much B differs from A. */
+/** Describes the difference between B and A. */
 const effectOf = (by: string, higher: boolean, measure: Measure, { kind }: Design): string => {
   if (kind === 'boolean') {
     const than = measure === 'field' ? 'in A' : 'A'
@@ -121,5 +121,5 @@ const decimals = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3, u
 
 const decimal = (value: number) => decimals.format(value)
 
-/** Shows rates as percentages, so that their differences are percentage points. */
+/** Shows rates as percentages, so that their differences are in percentage points. */
 const inPoints = (value: number, { kind }: Design) => decimal(kind === 'boolean' ? 100 * value : value)

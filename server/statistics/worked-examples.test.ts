@@ -9,7 +9,7 @@ import { type OutcomeValue, outcomeSumsOf, type UnitAnswers } from './outcome-su
 import type { Arm } from './sums.ts'
 import { verdictOf } from './verdict.ts'
 
-/** Checks that the examples in the guide show the computed numbers, and no others. */
+/** Checks that the examples in the guide contain the computed numbers, and no others. */
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/experiments.md'), 'utf8')
 
@@ -49,7 +49,7 @@ const known = (interval: Interval | null | undefined): Interval => {
   return interval
 }
 
-/** Formats rates and their differences as percentage points, like the guide. */
+/** Formats rates and their differences in percentage points, as the guide does. */
 const points = (value = Number.NaN, decimals = 1) => Math.abs(100 * value).toFixed(decimals)
 const both = (interval: Interval, decimals = 1) => [points(interval.low, decimals), points(interval.high, decimals)]
 const width = ({ low, high }: Interval) => high - low
