@@ -12,7 +12,7 @@ import { isStreaming } from './verify-by-provider.ts'
 
 export type Integration = { org: OrgId; id: string; provider: Provider; name: string; settings: IntegrationSettings }
 
-/** Stores the outcome of a payload, in the transaction that stores its content. */
+/** Stores the outcome of a payload in the transaction that stores its content. */
 export type Settle = (trx: Db, settled: SettledDelivery) => Promise<void>
 
 const longestReason = 500
@@ -70,7 +70,7 @@ export const applyPayload = async (
     return settled
   }
   // The payload is stored, so that a version that can read it can replay it. After an error response, the provider
-  // might stop sending.
+  // might stop sending webhooks.
   const giveUp = (error: unknown) => {
     deps.log.error({ integrationId: integration.id, err: error }, 'applying a payload failed')
     return finish(

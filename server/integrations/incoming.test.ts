@@ -5,7 +5,7 @@ import { makeCalled, post } from '../../test/support/integrations/signed-webhook
 
 const server = await testServer()
 
-/** Returns a Retell call like the sample, but with the given metadata. */
+/** Returns a Retell call that is like the sample but has the given metadata. */
 const withMetadata = (metadata: string): Buffer => {
   const { call } = sample('retell_call_ended.json')
   return Buffer.from(

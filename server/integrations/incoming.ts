@@ -4,7 +4,7 @@ import type { ProviderCall } from '../transcripts/provider-calls/call.ts'
 import { cut, cutMetrics, longestText } from './limits.ts'
 import type { IntegrationSettings } from './settings.ts'
 
-/** Converts a provider's call into a conversation to store, and keeps it within the limits of requests. */
+/** Converts a provider's call to a conversation for storage, and keeps it within the limits of requests. */
 
 type Integration = { id: string; provider: string; name: string; settings: IntegrationSettings }
 type Bounds = { now: Date; metadataBytes: number }
@@ -12,7 +12,7 @@ type Bounds = { now: Date; metadataBytes: number }
 const longestPrompt = 1_000_000
 const longestAddress = 8_192
 const longestMetadataKey = 120
-/** The clock of a sender can be ahead by this much. */
+/** The maximum amount by which a sender's clock can be ahead. */
 const aheadMs = 5 * 60_000
 
 const shortText = (text: string | null): string | null => (text === null ? null : cut(text))
@@ -36,7 +36,8 @@ const versionOf = ({ systemPrompt, versionLabel }: ProviderCall): VersionReferen
 const redacted = /^\[\w+\]$/
 
 /**
- * Converts metadata to what will be stored. Without this, -0 and infinite numbers would look like a change each time.
+ * Converts metadata to the form in which it will be stored. Without this, -0 and infinite numbers would look like a
+ * change each time.
  */
 const storable = (metadata: ProviderCall['metadata']): ProviderCall['metadata'] => JSON.parse(JSON.stringify(metadata))
 

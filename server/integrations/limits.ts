@@ -2,13 +2,13 @@ import { longestComment, longestValue, maxKeys } from '../conversations/metrics/
 import type { Metric } from '../transcripts/provider-calls/call.ts'
 
 /**
- * Limits the length of text from providers. It is truncated where a request would be rejected, because the provider
- * can't correct it.
+ * Limits the length of text from providers. Such text is truncated where a request would be rejected, because the
+ * provider can't correct it.
  */
 
 export const longestText = 255
 
-/** Shortens a text. The end can be within a character, which is then replaced. */
+/** Truncates a text. If the end is within a character, that character is replaced. */
 export const cut = (text: string, length = longestText): string =>
   text.length <= length ? text : text.slice(0, length).toWellFormed()
 

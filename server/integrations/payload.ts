@@ -4,7 +4,7 @@ import { gunzip, gzip } from 'node:zlib'
 import type { Secrets } from '../platform/secrets/secrets.ts'
 import { isDeeperThan } from '../transcripts/json.ts'
 
-/** Parses the payloads of providers, and encrypts them with the service's key to store them. */
+/** Parses providers' payloads, and encrypts them with the service's key for storage. */
 
 export type Parsed = { value: unknown } | { unreadable: string }
 
@@ -13,8 +13,8 @@ const deepest = 200
 const isSound = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
 
 /**
- * Returns whether a value contains NUL or lone surrogates, which PostgreSQL can't store. The value must have a limited
- * depth.
+ * Returns whether a value contains NUL or lone surrogates, which PostgreSQL can't store. The depth of the value must be
+ * limited.
  */
 export const holdsUnsoundText = (value: unknown): boolean => {
   if (typeof value === 'string') return !isSound(value)

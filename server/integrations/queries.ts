@@ -11,7 +11,7 @@ type IntegrationSettings = { agentId?: string } & Record<string, unknown>
 const countLimit = 10_000
 
 /**
- * Returns the columns of an integration. `sinceId` is the lowest ID of the time from which deliveries are counted. Each
+ * Returns the columns of an integration. `sinceId` is the lowest ID at the time from which deliveries are counted. Each
  * count is one short index scan.
  */
 const columnsOf = (org: OrgId, sinceId: string) =>
@@ -78,7 +78,7 @@ const lockOf = (id: string) => sql`hashtextextended('integration ' || ${id}::tex
 
 /**
  * Locks an integration against changes and deliveries until the transaction ends. Does not lock its row: every node of
- * a Citus cluster has a copy, and locking all of them would make each webhook wait for the others.
+ * a Citus cluster has a copy, and locking all copies would make each webhook wait for the others.
  */
 export const lockIntegration = async (trx: Db, org: OrgId, id: string) => {
   await sql`SELECT pg_advisory_xact_lock(${lockOf(id)})`.execute(trx)
@@ -91,7 +91,7 @@ export const lockIntegrationShared = async (trx: Db, org: OrgId, id: string) => 
   return getSealedIntegration(trx, org, id)
 }
 
-/** Finds an integration by its ID, because a provider's webhook contains nothing else. */
+/** Finds an integration by its ID only, because a provider's webhook contains nothing else. */
 export const findCalledIntegrationAllOrgs = (db: Db, id: string) =>
   db
     .selectFrom('integrations')

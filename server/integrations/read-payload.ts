@@ -12,7 +12,7 @@ import { type Parsed, parsePayload } from './payload.ts'
 import type { IntegrationSettings } from './settings.ts'
 import { type Announced, announcedIn } from './twilio/announced.ts'
 
-/** Reads the payload of a provider's webhook: a short one directly, a long one in a thread. */
+/** Reads the payload of a provider's webhook: short payloads on the event loop, long ones in a thread. */
 
 /** The length is in bytes. */
 const shortLength = 16 * 1024
@@ -21,7 +21,7 @@ const longTranscript = 16 * 1024
 type Source = { provider: Provider; id: string; name: string; settings: IntegrationSettings }
 type Bounds = { now: Date; metadataBytes: number }
 
-/** `broken` means that the code of the reader failed. */
+/** `broken` means that the reader's code failed. */
 export type PayloadReading =
   | { incoming: Incoming }
   | { ignored: string }
@@ -29,7 +29,7 @@ export type PayloadReading =
   | { rejected: string }
   | { broken: string }
 
-/** Returns whether the content or the code is at fault, so the same payload would fail again. */
+/** Returns whether the content or the code is the cause, so that the same payload would fail again. */
 const isLasting = (error: unknown): boolean => error instanceof TypeError || error instanceof RangeError
 
 export const readingOf = (parsed: Parsed, source: Source, bounds: Bounds): PayloadReading => {
@@ -41,7 +41,7 @@ export const readingOf = (parsed: Parsed, source: Source, bounds: Bounds): Paylo
     return 'rejected' in incoming ? incoming : { incoming }
   } catch (error) {
     if (!isLasting(error)) throw error
-    return { broken: (error as Error).stack ?? String(error) } // `isLasting` has checked that this is an Error
+    return { broken: (error as Error).stack ?? String(error) } // `isLasting` has checked that this is an Error.
   }
 }
 
@@ -58,7 +58,7 @@ const eventOf = (provider: Provider, parsed: Parsed): string | null => {
   return event?.slice(0, 120).toWellFormed() ?? null
 }
 
-/** Returns whether replaying the redacted payload would lead to the same conversation. */
+/** Returns whether replaying the redacted payload would produce the same conversation. */
 const isSameCall = (provider: Provider, value: unknown, redacted: unknown): boolean => {
   const [told, tells] = [readCall(provider, value), readCall(provider, redacted)]
   if (!isCall(told) || !isCall(tells)) return isCall(told) === isCall(tells)
@@ -92,14 +92,14 @@ const readNow = ({ bytes, contentType, source, bounds, redacts }: Order): Read =
   return {
     event: eventOf(provider, parsed),
     announced,
-    // The callback of a recording only contains IDs, which look like phone numbers.
+    // A recording's callback only contains IDs, which look like phone numbers.
     redacted: redacts && announced !== 'recording' ? redactedPayload(provider, parsed) : undefined,
     reading: readingOf(parsed, source, bounds),
     transcript: undefined,
   }
 }
 
-/** Passes a long transcript on as text. Once it is known to be new, a thread reads it again. */
+/** Passes a long transcript on as text. If it turns out to be new, a thread reads it again. */
 const cutTranscript = (read: Read): Read => {
   if (!('incoming' in read.reading)) return read
   const { transcript, ...rest } = read.reading.incoming

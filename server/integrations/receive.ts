@@ -9,8 +9,8 @@ import { readPayload } from './read-payload.ts'
 import { enqueuePull } from './twilio/enqueue.ts'
 
 /**
- * Returns whether the payload is stored. There is nothing to replay without a finished call, and data of an erased call
- * must not stay.
+ * Returns whether the payload is stored. Without a finished call, there is nothing to replay, and data of an erased
+ * call must not stay.
  */
 const isWorthKeeping = (status: SettledDelivery['status']): boolean => status !== 'erased' && status !== 'ignored'
 
@@ -28,7 +28,7 @@ export const receiveDelivery = async (
   const storedPayload = typeof redacted === 'string' ? Buffer.from(redacted) : redacted === null ? null : body
   const payload = storedPayload && (await sealPayload(deps.secrets, org, id, storedPayload))
   const settle: Settle = async (trx, { status, reason, conversationId }) => {
-    // The lock ensures that an integration that is being deleted receives nothing.
+    // The lock ensures that an integration that is being deleted receives no webhooks.
     await lockIntegrationShared(trx, org, integration.id)
     await insertDelivery(trx, org, {
       id,

@@ -80,7 +80,7 @@ export const integrations = (app: App, { db, clock, secrets, jobs }: Deps): void
     refuseIf(issues)
   }
 
-  /** Returns the changes of a new secret, or of a new expiry of the previous one. */
+  /** Returns the changes for a new secret, or for a new expiry of the previous one. */
   const rotation = (org: OrgId, row: LockedRow, { secret, previousSecretValidSeconds }: Update) => {
     const validMs = (previousSecretValidSeconds ?? defaultPreviousSecretValidSeconds) * 1_000
     const previousSecretUntil = new Date(clock.now().getTime() + validMs)

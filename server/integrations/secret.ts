@@ -1,6 +1,6 @@
 import type { Secrets } from '../platform/secrets/secrets.ts'
 
-/** Returns the context of a sealed secret, which can't be decrypted in another one. */
+/** Returns the context of a sealed secret. The secret can't be decrypted in any other context. */
 export const secretContext = (org: string, id: string) => `${org}/integration/${id}/secret`
 const previousPlace = (org: string, id: string) => `${org}/integration/${id}/previous-secret`
 
@@ -21,7 +21,7 @@ export const sealPreviousSecret = (secrets: Secrets, org: string, id: string, se
 export const openSecret = (secrets: Secrets, { org, id, secret }: Pick<Row, 'org' | 'id' | 'secret'>): string =>
   secrets.open(secret, secretContext(org, id))
 
-/** Returns all valid secrets, which are the new and the old one during a rotation. */
+/** Returns all valid secrets: during a rotation, both the new and the old one. */
 export const openValidSecrets = (secrets: Secrets, row: Row, now: Date): string[] => {
   const { org, id, previousSecret, previousSecretUntil } = row
   const previous =

@@ -73,7 +73,7 @@ const Twilio = Closed({
   ),
 })
 
-/** Selects a schema depending on a property of the value. */
+/** Returns a schema that is selected by a property of the value. */
 const when = (condition: object, schema: object) => ({
   if: condition,
   // biome-ignore lint/suspicious/noThenProperty: it is a keyword of JSON Schema.
@@ -105,11 +105,11 @@ export type LivekitSettings = Static<typeof Livekit>
 export type TwilioSettings = Static<typeof Twilio>
 export type IntegrationSettings = { agentId?: string } & Record<string, unknown>
 
-/** Adds to the schema of a body that the settings must be those of its provider. */
+/** Adds a rule to a body's schema: the settings must be those of its provider. */
 export const settingsByProvider = Object.entries(schemas).map(([provider, settings]) =>
   when(
     { properties: { provider: { const: provider } }, required: ['provider'] },
-    // Twilio's settings name the account, and nothing can be fetched without it.
+    // Twilio's settings contain the account, and nothing can be fetched without it.
     { properties: { settings }, ...(provider === 'twilio' && { required: ['settings'] }) },
   ),
 )
@@ -124,7 +124,7 @@ export const settingsIssues = (provider: string, settings: IntegrationSettings):
   return !validate || validate({ settings }) ? [] : toIssues(validate.errors ?? [])
 }
 
-/** Returns an error if a token would be sent unencrypted to another address than an allowed private network. */
+/** Returns an error if a token would be sent unencrypted to an address outside the allowed private networks. */
 export const addressIssues = ({ apiBaseUrl }: IntegrationSettings): Issue[] => {
   const url = typeof apiBaseUrl === 'string' ? URL.parse(apiBaseUrl) : undefined
   if (url === undefined) return []

@@ -42,7 +42,7 @@ type Signer = { verify: (request: SignedRequest) => SignatureVerdict; signedAtMs
 
 const minute = 60_000
 
-/** Verifies the body in two chunks, because it can arrive like that. */
+/** Verifies the body in two chunks, because it can arrive that way. */
 const verifyElevenlabs = ({ body, ...head }: SignedRequest): SignatureVerdict => {
   const check = checkElevenlabs(head)
   check.update(body.subarray(0, body.length / 2))
@@ -126,8 +126,8 @@ describe('every test vector', () => {
   })
 
   /**
-   * Returns every variant of a secret with one character changed. In Base64, the other character must not only change
-   * unused bits. Padding is not part of the secret.
+   * Returns every variant of a secret with one changed character. In Base64, the change must not only affect unused
+   * bits. Padding is not part of the secret.
    */
   const withOneCharacterChanged = (secret: string): string[] => {
     const start = secret.startsWith('whsec_') ? 'whsec_'.length : 0
@@ -256,7 +256,7 @@ describe('Twilio', () => {
   const secret = 'twilio_auth_token'
   const body = Buffer.from('To=%2B1555&From=%2B1666&RecordingUrl=https%3A%2F%2Fexample.com%2Fa&Tag=b&Tag=a&Tag=b')
   const signed = (url: string, signedUrl = url, sent = body): SignedRequest => {
-    // The names are sorted. Each value of a name appears once, and the values are sorted too.
+    // The names are sorted. Each value of a name appears only once, and the values are also sorted.
     const text = `${signedUrl}From+1666RecordingUrlhttps://example.com/aTagaTagbTo+1555`
     const signature = createHmac('sha1', secret).update(text).digest('base64')
     return { body: sent, headers: { 'x-twilio-signature': signature }, url, secrets: [secret], now: new Date(0) }

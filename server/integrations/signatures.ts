@@ -1,21 +1,19 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 
 /**
- * Verifies the signatures of each provider. They cover the raw bytes, so nothing can be parsed before. Only a request
- * with a valid signature can be stale.
+ * Verifies the signatures of each provider. They cover the raw bytes, so no parsing may happen before verification.
+ * Only a request with a valid signature can be stale.
  */
 
 export type SignatureVerdict = 'valid' | 'stale' | 'invalid'
 
-/** The part of a request that is known before its body is read. */
+/** The data of a request that is known before its body is read. */
 export type RequestHead = {
-  /**
-   * The names are in lower case. If a header was sent twice, its value is an array, which never counts as a signature.
-   */
+  /** The names are lowercase. If a header was sent twice, its value is an array, which never counts as a signature. */
   headers: Record<string, string | string[] | undefined>
   /** The URL as the sender wrote it: scheme, host, path, and query. */
   url: string
-  /** The valid secrets, which are the new and the old one during a rotation. */
+  /** The valid secrets: during a rotation, both the new and the old one. */
   secrets: readonly string[]
   now: Date
 }
@@ -24,7 +22,7 @@ export type SignedRequest = RequestHead & { body: Buffer }
 
 const retellToleranceMs = 5 * 60_000
 const elevenlabsToleranceMs = 30 * 60_000
-/** The clocks of two machines can differ by this much. */
+/** The maximum difference between the clocks of two machines. */
 const skewMs = 60_000
 
 export const header = ({ headers }: Pick<RequestHead, 'headers'>, name: string): string => {
@@ -38,7 +36,10 @@ export const isSame = (given: string, expected: string): boolean => {
   return timingSafeEqual(digest(given), digest(expected))
 }
 
-/** Returns whether any of the secrets signed the request. Skips an empty secret, because anyone could sign with it. */
+/**
+ * Returns whether the request was signed with one of the secrets. Skips empty secrets, because anyone could sign with
+ * them.
+ */
 export const isSignedByAny = (secrets: readonly string[], isSigned: (secret: string) => boolean): boolean =>
   secrets.filter((secret) => secret !== '' && isSigned(secret)).length > 0
 
@@ -61,7 +62,7 @@ const retellSignature = /^v=(\d{1,15}),d=([0-9a-f]{64})$/
 export const hasRetellSignature = (head: RequestHead): boolean =>
   retellSignature.test(header(head, 'x-retell-signature'))
 
-/** Verifies `x-retell-signature: v=<ms>,d=<hex>`, which signs the body and then the time. */
+/** Verifies `x-retell-signature: v=<ms>,d=<hex>`, which signs the body followed by the time. */
 export const verifyRetell = (request: SignedRequest): SignatureVerdict => {
   const [, ms, digest] = retellSignature.exec(header(request, 'x-retell-signature')) ?? []
   if (ms === undefined || digest === undefined) return 'invalid'
@@ -81,12 +82,12 @@ const elevenlabsSignature = (head: RequestHead): { seconds: string; digests: str
 
 export const hasElevenlabsSignature = (head: RequestHead): boolean => elevenlabsSignature(head) !== undefined
 
-/** Verifies a body that is never in memory as a whole. */
+/** Verifies a body that is never completely in memory. */
 export type StreamCheck = { update: (piece: Uint8Array) => void; verdict: () => SignatureVerdict }
 
 /**
- * Verifies `elevenlabs-signature: t=<s>,v0=<hex>`, which signs the time, a dot, and the body. There are several `v0`
- * during a rotation.
+ * Verifies `elevenlabs-signature: t=<s>,v0=<hex>`, which signs the time, a dot, and the body. During a rotation, there
+ * are several `v0` values.
  */
 export const checkElevenlabs = (head: RequestHead): StreamCheck => {
   const { seconds = '', digests = [] } = elevenlabsSignature(head) ?? {}
@@ -107,7 +108,7 @@ export const checkElevenlabs = (head: RequestHead): StreamCheck => {
   }
 }
 
-/** Returns a URL with and without its default port, because Twilio may have signed either. */
+/** Returns a URL both with and without its default port, because Twilio may have signed either of them. */
 const spellingsOf = (url: string): string[] => {
   if (!URL.canParse(url)) return []
   const { protocol, hostname, port, pathname, search } = new URL(url)
@@ -116,7 +117,7 @@ const spellingsOf = (url: string): string[] => {
   return [...new Set([url, spell(hostname), spell(`${hostname}:${port === '' ? standard : port}`)])]
 }
 
-/** Returns name and value of every field of a form, sorted by name, with each value of a name once. */
+/** Returns the name and value of every field in a form, sorted by name. Duplicate values of a name appear only once. */
 const formText = (body: Buffer): string => {
   const fields = new Map<string, Set<string>>()
   for (const [name, value] of new URLSearchParams(body.toString('utf8'))) {
@@ -130,19 +131,19 @@ const formText = (body: Buffer): string => {
     .join('')
 }
 
-/** Returns the digest in the query. A body that is not a form has one. */
+/** Returns the digest in the query, which is present if the body is not a form. */
 const bodyDigestIn = (url: string): string | null =>
   URL.canParse(url) ? new URL(url).searchParams.get('bodySHA256') : null
 
-/** Returns whether the fields of a form are signed instead of the bytes of the body. */
+/** Returns whether the signature covers the fields of a form instead of the bytes of the body. */
 export const signsForm = ({ url }: RequestHead): boolean => bodyDigestIn(url) === null
 
 export const hasTwilioSignature = (head: RequestHead): boolean =>
   /^[A-Za-z0-9+/]{27}=$/.test(header(head, 'x-twilio-signature'))
 
 /**
- * Verifies `x-twilio-signature`, which signs the URL and the fields of a form. If the query contains the digest of the
- * body, it only signs the URL. It has no time, so repeated webhooks are recognized by their ID.
+ * Verifies `x-twilio-signature`, which signs the URL and the fields of a form. If the query contains the body's digest,
+ * only the URL is signed. The signature contains no time, so repeated webhooks are recognized by their ID.
  */
 export const verifyTwilio = (request: SignedRequest): SignatureVerdict => {
   const { body, url, secrets } = request
@@ -170,7 +171,7 @@ const jsonOfBase64url = (text: string): Record<string, unknown> => {
   }
 }
 
-/** Returns the claims of the token in `authorization`. */
+/** Returns the claims in the token in the `authorization` header. */
 const livekitClaims = (request: RequestHead): Record<string, unknown> | undefined => {
   const [head = '', claims = '', signature = '', ...more] = header(request, 'authorization')
     .replace(/^Bearer /i, '')
@@ -184,7 +185,7 @@ const livekitClaims = (request: RequestHead): Record<string, unknown> | undefine
 
 export const hasLivekitToken = (head: RequestHead): boolean => livekitClaims(head) !== undefined
 
-/** Verifies `authorization: <JWT>`, which contains the digest of the body and an expiry. */
+/** Verifies `authorization: <JWT>`, which contains the body's digest and an expiry. */
 export const verifyLivekit = (request: SignedRequest, apiKey?: string): SignatureVerdict => {
   const claims = livekitClaims(request)
   if (!claims) return 'invalid'

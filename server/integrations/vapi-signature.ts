@@ -10,7 +10,7 @@ import {
   verdict,
 } from './signatures.ts'
 
-/** The signature scheme of a Vapi credential. The settings and defaults are those of Vapi's console. */
+/** The signature scheme of a Vapi credential. The settings and defaults match Vapi's console. */
 export type VapiScheme =
   | { scheme: 'secret'; header?: string }
   | { scheme: 'bearer'; header?: string; prefix?: boolean }
@@ -24,19 +24,19 @@ type VapiHmac = {
   signaturePrefix?: string
   signatureEncoding?: 'hex' | 'base64'
   includeTimestamp?: boolean
-  /** A template with `{body}`, `{timestamp}`, `{method}`, `{url}`, and `{svix-id}`. */
+  /** A template that contains `{body}`, `{timestamp}`, `{method}`, `{url}`, and `{svix-id}`. */
   payloadFormat?: string
   secretIsBase64?: boolean
 }
 
 const defaultSignatureHeader = 'x-signature'
 
-/** Vapi documents no tolerance. Five minutes is common. */
+/** Vapi documents no tolerance. Five minutes is a common value. */
 const toleranceMs = 5 * 60_000
 
 /**
  * Returns the time. Vapi does not document whether it is in seconds or milliseconds since 1970, but the size of the
- * number shows it.
+ * number shows which.
  */
 const instantMs = (timestamp: string): number => {
   if (!/^\d{1,15}$/.test(timestamp)) return Number.NaN
@@ -99,7 +99,7 @@ const verifyPlain = (request: RequestHead, scheme: Exclude<VapiScheme, { scheme:
   return /^Bearer /i.test(given) ? verifySecret(request, given.slice('Bearer '.length)) : 'invalid'
 }
 
-/** Returns whether the headers can be valid. A secret is compared immediately, but an HMAC needs the body. */
+/** Returns whether the headers can be valid. A secret can be compared immediately, but an HMAC needs the body. */
 export const hasVapiSignature = (head: RequestHead, scheme: VapiScheme): boolean =>
   scheme.scheme === 'hmac'
     ? header(head, scheme.signatureHeader ?? defaultSignatureHeader) !== ''

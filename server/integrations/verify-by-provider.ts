@@ -18,12 +18,12 @@ import { hasVapiSignature, type VapiScheme, verifyVapi } from './vapi-signature.
 /** Twilio sends a few dozen short fields, which need less than this. */
 const formBytes = 64 * 1024
 
-/** A provider whose webhooks can contain recordings, so they are read as they arrive. */
+/** A provider whose webhooks can contain recordings. Those webhooks are read as they arrive. */
 export type StreamingProvider = 'elevenlabs'
 
 export const isStreaming = (provider: Provider): provider is StreamingProvider => provider === 'elevenlabs'
 
-/** Settings have the type of their provider, because its schema validated them before they were stored. */
+/** The settings have their provider's type, because the provider's schema validated them before they were stored. */
 const vapiScheme = (settings: IntegrationSettings) =>
   ({ scheme: 'secret', ...(settings as VapiSettings) }) as VapiScheme
 
@@ -44,8 +44,8 @@ export const hasSignature = (provider: Provider, settings: IntegrationSettings, 
 }
 
 /**
- * Returns the longest body if it is shorter than for other webhooks. A form must be parsed to verify its signature, so
- * its limit is low.
+ * Returns the maximum body size, if it is smaller than for other webhooks. A form must be parsed to verify its
+ * signature, so its limit is low.
  */
 export const webhookBodyLimit = (provider: Provider, head: RequestHead): number => {
   const isForm = /^application\/x-www-form-urlencoded\b/i.test(String(head.headers['content-type']))

@@ -2,7 +2,7 @@ const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/
 
 const [none, space, padding] = [255, 254, 253]
 
-/** The value of each byte, for both alphabets of Base64. */
+/** The value of each byte in both Base64 alphabets. */
 const values = new Uint8Array(256).fill(none)
 for (const [value, digit] of [...digits].entries()) values[digit.charCodeAt(0)] = value
 values['-'.charCodeAt(0)] = 62
@@ -10,7 +10,7 @@ values['_'.charCodeAt(0)] = 63
 values['='.charCodeAt(0)] = padding
 for (const blank of ' \t\r\n') values[blank.charCodeAt(0)] = space
 
-/** Decodes Base64 that arrives in chunks, which can end anywhere. Ignores line breaks and missing padding. */
+/** Decodes Base64 that arrives in chunks, which can end at any position. Ignores line breaks and missing padding. */
 export const openBase64 = () => {
   let bits = 0
   let bitCount = 0
@@ -37,7 +37,7 @@ export const openBase64 = () => {
       target[at] = (bits >> bitCount) & 0xff
       return at + 1
     },
-    /** Returns whether everything so far was valid Base64. A single digit at the end would be less than a byte. */
+    /** Returns whether all input so far was valid Base64. A single digit at the end would be less than a byte. */
     isSound: () => isSound && bitCount < 6,
   }
 }

@@ -9,8 +9,8 @@ import { attachWaiting, dropFile } from './waiting.ts'
 const batch = 100
 
 /**
- * Attaches waiting recordings whose conversation arrived in another way or at the same time. Deletes recordings that
- * have waited long enough.
+ * Attaches waiting recordings whose conversations arrived through another source or at the same time. Deletes
+ * recordings that have waited too long.
  */
 export const sweepWaitingRecordings = defineSweep({
   name: 'recording.sweep-waiting',

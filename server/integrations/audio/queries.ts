@@ -4,7 +4,9 @@ import type { Page } from '../../platform/http/paging.ts'
 
 type File = { blobKey: string; contentType: string; bytes: number }
 
-/** Returns the number and size of the organization's waiting recordings, and whether this call already has one. */
+/**
+ * Returns the number and total size of the organization's waiting recordings, and whether this call already has one.
+ */
 export const findWaiting = async (db: Db, org: OrgId, externalId: string) => {
   const { rows } = await sql<{ count: number; bytes: number; isWaiting: boolean }>`
     SELECT count(*)::int AS count, coalesce(sum(bytes), 0)::float8 AS bytes,
@@ -16,7 +18,8 @@ export const findWaiting = async (db: Db, org: OrgId, externalId: string) => {
 type NewWaiting = { externalId: string; integrationId: string; deliveryId: string; file: File }
 
 /**
- * Stores a waiting recording unless the call already has one. It waits for a day, which the database's clock measures.
+ * Stores a waiting recording unless the call already has one. The recording waits for a day, measured by the database's
+ * clock.
  */
 export const insertWaiting = async (trx: Db, org: OrgId, waiting: NewWaiting): Promise<boolean> => {
   const { externalId, integrationId, deliveryId, file } = waiting
@@ -57,7 +60,7 @@ export const takeExpired = (trx: Db, org: OrgId, externalId: string, now: Date) 
 export const takeWaitingOf = (trx: Db, org: OrgId, integrationId: string) =>
   deleteWaiting(trx, org, sql`integration_id = ${integrationId}`)
 
-/** Selects recordings whose conversation exists or whose waiting time is over. */
+/** Selects recordings whose conversation exists, or which have waited long enough. */
 const due = (org: OrgId | RawBuilder<OrgId>, now: Date) => sql<boolean>`(w.expires_at <= ${now} OR EXISTS (
   SELECT FROM conversations c WHERE c.organization_id = ${org} AND c.external_id = w.external_id))`
 

@@ -14,13 +14,11 @@ import { parsePayload } from '../payload.ts'
 import type { SignatureVerdict, StreamCheck } from '../signatures.ts'
 import { openSplit } from './split.ts'
 
-/**
- * Reads an ElevenLabs webhook as it arrives. The audio goes directly to the storage and is never completely in memory.
- */
+/** Reads an ElevenLabs webhook as it arrives. The audio goes directly to storage and is never completely in memory. */
 
 export const audioEvent = 'post_call_audio'
 
-/** The longest webhook without its audio, which has two IDs and a time. */
+/** The maximum size of the webhook without its audio, which consists of two IDs and a time. */
 const longestEvent = 64 * 1024
 
 export type StreamedBody =
@@ -32,7 +30,7 @@ type Reading = {
   announcedBytes: number
   check: StreamCheck
   refuse: (verdict: Exclude<SignatureVerdict, 'valid'>) => ApiError
-  /** Counts bytes that stay in memory. */
+  /** Counts the bytes that stay in memory. */
   hold: (bytes: number) => void
 }
 
@@ -52,7 +50,7 @@ const readEvent = (rest: Buffer): { externalId: string } | { unreadable: string 
   return { externalId }
 }
 
-/** Reads the body. The audio is only used once the whole body is verified. */
+/** Reads the body. The audio is only used after the whole body is verified. */
 export const readStreamedBody = async (
   { blobs, config }: Pick<Deps, 'blobs' | 'config'>,
   org: OrgId,
@@ -92,7 +90,7 @@ export const readStreamedBody = async (
   }
 
   const audioIn = async function* (): AsyncGenerator<Buffer> {
-    // The connection stays open if the body is rejected, so that it can carry the response.
+    // If the body is rejected, the connection stays open to carry the response.
     for await (const piece of body.iterator({ destroyOnReturn: false })) {
       const audio = take(piece)
       if (audio.length > 0) yield audio

@@ -7,13 +7,13 @@ import type { SettledDelivery } from '../deliveries/status.ts'
 import { audioEvent, type StreamedBody } from './read-body.ts'
 import { attachOrWait, dropFile } from './waiting.ts'
 
-/** The largest number that the column can store. */
+/** The largest value that the column can store. */
 const mostCounted = 2 ** 31 - 1
 
 type ReadAudio = Extract<StreamedBody, { audio: object }>
 
 /**
- * Attaches a verified recording, or stores it until its conversation arrives, together with its delivery in one
+ * Attaches a verified recording, or stores it until its conversation arrives. Also stores its delivery in the same
  * transaction. The delivery can't be replayed.
  */
 export const receiveAudio = async (
@@ -41,8 +41,8 @@ export const receiveAudio = async (
     return { ...settled, deliveryId }
   })
   return receive.catch(async (error: unknown) => {
-    // The integration was deleted in the meantime. After other errors, the transaction may have been committed, so the
-    // file must stay.
+    // The integration was deleted in the meantime. After any other error, the transaction may have been committed, so
+    // the file must stay.
     if (error instanceof ApiError && 'file' in audio) await dropFile(deps, deps.db, org, audio.file)
     throw error
   })

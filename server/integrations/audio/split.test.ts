@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { openSplit } from './split.ts'
 
-/** Splits a text in chunks that end at these positions, and returns both parts. */
+/** Splits a text into chunks that end at these positions, and returns both parts. */
 const splitOf = (text: string | Buffer, ends: number[] = []) => {
   const bytes = Buffer.from(text)
   const split = openSplit()
@@ -17,7 +17,7 @@ const splitOf = (text: string | Buffer, ends: number[] = []) => {
 
 const ends = fc.array(fc.nat(5_000), { maxLength: 40 })
 
-/** The ways in which JSON writers encode the same Base64. */
+/** The ways in which JSON writers encode the same Base64 text. */
 const forms: Record<string, (base64: string) => string> = {
   plain: (base64) => base64,
   'without padding': (base64) => base64.replace(/=+$/, ''),

@@ -1,15 +1,15 @@
 import { openBase64 } from './base64.ts'
 
 /**
- * Splits JSON into the Base64 text at `data.full_audio`, which is decoded, and the rest, while it arrives. Invalid JSON
- * can be split anywhere, but the rest is only accepted if it is valid.
+ * Splits JSON, while it arrives, into the Base64 text at `data.full_audio`, which is decoded, and the rest. Invalid
+ * JSON can be split anywhere, but the rest is only accepted if it is valid.
  */
 
 const [quote, backslash, colon, comma] = [0x22, 0x5c, 0x3a, 0x2c]
 const [openBrace, openBracket, closeBrace, closeBracket] = [0x7b, 0x5b, 0x7d, 0x5d]
 
 const path = ['data', 'full_audio']
-/** The longest name in bytes, if each character is escaped. A longer name can't be part of the path. */
+/** The maximum length of a name in bytes if every character is escaped. A longer name can't be part of the path. */
 const longestName = 100
 
 /** The escapes that can occur in Base64. */
@@ -26,7 +26,7 @@ const readName = (bytes: number[]): string | undefined => {
   }
 }
 
-/** Follows the structure of the text to find the value at the path. */
+/** Tracks the structure of the text to find the value at the path. */
 const openPathTracker = () => {
   /** The levels along the path. `deeper` counts objects and arrays below it. */
   const levels: Level[] = []
@@ -75,10 +75,10 @@ export const openSplit = () => {
   const base64 = openBase64()
   let within: 'structure' | 'text' | 'audio' = 'structure'
   let hadAudio = false
-  /** The incomplete escape, starting with its backslash. */
+  /** An incomplete escape, starting with its backslash. */
   let escaped = ''
 
-  /** Returns the byte of an escape, or undefined while it is incomplete. */
+  /** Returns the byte that an escape stands for, or undefined while the escape is incomplete. */
   const finishEscape = (byte: number): number | undefined => {
     escaped += String.fromCharCode(byte)
     if (escaped[1] !== 'u') return escapes[escaped[1] ?? ''] ?? invalid
@@ -119,7 +119,7 @@ export const openSplit = () => {
     else tracker.startText()
   }
 
-  /** Skips everything that is not audio, and returns where the audio starts. */
+  /** Skips all bytes that are not audio, and returns the position at which the audio starts. */
   const passRest = (piece: Uint8Array, start: number): number => {
     let at = start
     for (; at < piece.length && within !== 'audio'; at++) {
@@ -148,12 +148,12 @@ export const openSplit = () => {
   }
 
   return {
-    /** Returns the audio in this chunk, and the rest of the chunk. */
+    /** Returns the audio in this chunk, and the chunk's other bytes. */
     push: (piece: Buffer): { audio: Buffer; rest: Buffer } => {
       const before = passRest(piece, 0)
       if (within !== 'audio') return { audio: Buffer.alloc(0), rest: piece }
       const { audio, end } = decode(piece, before)
-      // Both quotation marks stay in the rest, so an empty string remains there.
+      // Both quotation marks stay in the rest, which therefore contains an empty string.
       if (end === piece.length) return { audio, rest: piece.subarray(0, before) }
       passRest(piece, end + 1)
       return { audio, rest: Buffer.concat([piece.subarray(0, before), piece.subarray(end)]) }

@@ -14,12 +14,12 @@ import type { SettledDelivery } from '../deliveries/status.ts'
 import { deleteDeliveriesById } from '../erasure/queries.ts'
 import { findWaiting, insertWaiting, takeWaiting } from './queries.ts'
 
-/** Connects recordings with their conversations. They arrive separately, in either order. */
+/** Connects recordings with their conversations. The two arrive separately, in either order. */
 
 type JobDeps = Pick<Deps, 'jobs'>
 type AttachDeps = Pick<Deps, 'jobs' | 'reactions'>
 
-/** The maximum number of waiting recordings of an organization. Concurrent requests can exceed it slightly. */
+/** The maximum number of waiting recordings in an organization. Concurrent requests can exceed it slightly. */
 const mostWaiting = { count: 1_000, bytes: 8 * 1024 ** 3 }
 
 const unfound = (status: SettledDelivery['status'], reason: string | null = null): SettledDelivery => ({
@@ -32,7 +32,8 @@ export const dropFile = (deps: JobDeps, trx: Db, org: OrgId, { blobKey }: Pick<S
   deps.jobs.enqueue(trx, deleteRecording, { key: blobKey }, { org })
 
 /**
- * Attaches the recording unless there already is one, or its agent keeps none. The caller has locked the conversation.
+ * Attaches the recording, unless the conversation already has one or the agent doesn't keep recordings. The caller has
+ * locked the conversation.
  */
 const attach = async (deps: AttachDeps, trx: Db, org: OrgId, conversationId: string, file: StoredFile) => {
   if ((await getRecordingSettings(trx, org, conversationId)).keep === 'nothing') {
@@ -77,7 +78,7 @@ export const attachOrWait = async (
   return settled
 }
 
-/** Attaches a recording that waits for this conversation, which the caller has locked. */
+/** Attaches a recording that was waiting for this conversation. The caller has locked the conversation. */
 export const attachWaiting = async (
   deps: AttachDeps,
   trx: Db,
@@ -89,7 +90,7 @@ export const attachWaiting = async (
   }
 }
 
-/** Deletes recordings that wait for calls that are being erased. */
+/** Deletes recordings that are waiting for calls that are being erased. */
 export const eraseWaiting = async (deps: JobDeps, trx: Db, org: OrgId, externalIds: string[]): Promise<void> => {
   const erased = await takeWaiting(trx, org, externalIds)
   for (const { file } of erased) await dropFile(deps, trx, org, file)

@@ -38,7 +38,7 @@ const transcriptEvent = (callId: string) => {
 
 type Sent = { chunk?: number; key?: string; breakOffAt?: number }
 
-/** Sends the body like ElevenLabs does, in chunks and without a length. */
+/** Sends the body as ElevenLabs does, in chunks and without a length. */
 const sendChunked = (
   { webhookPath }: WebhookProvider,
   body: Buffer,

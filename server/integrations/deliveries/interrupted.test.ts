@@ -12,7 +12,7 @@ it('a call that loses its database connection halfway leaves nothing, and is sto
   const interrupted = await db.transaction().execute(async (trx) => {
     await sql`LOCK TABLE integration_deliveries IN ACCESS EXCLUSIVE MODE`.execute(trx)
     const answer = post(server, integration, body)
-    // At this point, everything else of the call is written but not committed.
+    // At this point, all other data of the call is written but not committed.
     await vi.waitFor(async () => {
       const { rows } = await sql`
         SELECT pg_terminate_backend(pid) FROM pg_stat_activity

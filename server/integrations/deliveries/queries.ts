@@ -86,12 +86,12 @@ type DeliveryChange = {
   status: Status
   reason: string | null
   conversationId: string | null
-  /** The encrypted payload, which replaces the current one. */
+  /** The encrypted payload that replaces the current one. */
   payload?: string | null
   contentType?: string
 }
 
-/** Updates a delivery. With `from`, does so only if it still has that status. */
+/** Updates a delivery. With `from`, only does so if the delivery still has that status. */
 export const updateDelivery = async (db: Db, org: OrgId, id: string, change: DeliveryChange, from?: Status) => {
   const { status, reason, conversationId, payload, contentType } = change
   await db
@@ -109,7 +109,7 @@ export const updateDelivery = async (db: Db, org: OrgId, id: string, change: Del
     .execute()
 }
 
-/** Deletes deliveries of an integration, and returns how many there were. */
+/** Deletes deliveries of an integration, and returns the number of deleted deliveries. */
 export const deleteDeliveriesOf = async (db: Db, org: OrgId, integrationId: string, limit: number): Promise<number> => {
   const { numDeletedRows } = await db
     .deleteFrom('integration_deliveries')
@@ -126,7 +126,7 @@ export const deleteDeliveriesOf = async (db: Db, org: OrgId, integrationId: stri
   return Number(numDeletedRows)
 }
 
-/** Selects payloads that are too old to be replayed, and are deleted. */
+/** Selects payloads that are too old to be replayed, so that they can be deleted. */
 export const oldPayloads = dueRows({
   table: 'integration_deliveries',
   isDue: (now) => sql`payload IS NOT NULL AND received_at < ${daysBefore(now, 7)}

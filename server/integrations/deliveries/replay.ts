@@ -10,7 +10,7 @@ import { type getDelivery, updateDelivery } from './queries.ts'
 
 type Delivery = Awaited<ReturnType<typeof getDelivery>>
 
-/** Processes a stored delivery again, as if it arrived now. */
+/** Processes a stored delivery again, as if it had just arrived. */
 export const replayDelivery = async (
   deps: Deps,
   actor: Actor,

@@ -36,7 +36,7 @@ const refusals = {
     'The signature is valid, but its timestamp is too far from the current time. Check the clocks and send it again.',
 }
 
-/** Returns the content type, shortened to the stored length. */
+/** Returns the content type, truncated to the length that can be stored. */
 const contentTypeOf = ({ headers }: FastifyRequest): string | null => headers['content-type']?.slice(0, 255) ?? null
 
 export const deliveries = (app: App, deps: Deps): void => {
@@ -56,7 +56,10 @@ export const deliveries = (app: App, deps: Deps): void => {
     return new ApiError('unauthorized', refusals[verdict])
   }
 
-  /** Finds the integration. Rejects an unknown one or a missing signature before the body is read. */
+  /**
+   * Finds the integration. Rejects the request before its body is read if the integration is unknown or the signature
+   * is missing.
+   */
   const findCalled = async (request: FastifyRequest): Promise<void> => {
     countWebhook(request.ip)
     const { id } = request.params as { id: string }
@@ -81,7 +84,7 @@ export const deliveries = (app: App, deps: Deps): void => {
 
   const receiveStream = async (request: FastifyRequest) => {
     const { called, raw, arriving } = request
-    // If the body was not read before, the handler receives it as a stream.
+    // If the body has not been read yet, the handler receives it as a stream.
     const body = request.body as Readable | undefined
     if (!body) throw refuse(request, 'invalid')
     const read = await readStreamedBody(deps, called.org, body, {
@@ -103,7 +106,7 @@ export const deliveries = (app: App, deps: Deps): void => {
   const receive = async (request: FastifyRequest) => {
     const { provider, settings, head, ...integration } = request.called
     if (isStreaming(provider)) return receiveStream(request)
-    // The schema requires a body, but Fastify does not check it if the request has none.
+    // The schema requires a body, but Fastify doesn't validate requests without one.
     const body = (request.body as Buffer | undefined) ?? Buffer.alloc(0)
     const verdict = verifyWebhook(provider, settings, { ...head, body })
     if (verdict !== 'valid') throw refuse(request, verdict)

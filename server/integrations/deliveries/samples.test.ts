@@ -157,7 +157,7 @@ it('LiveKit', async () => {
     endReason: 'participant_disconnected',
     metadata: { room: 'support-20260227-01' },
   })
-  // The report names no agent, so the integration's own agent is used.
+  // The report doesn't name an agent, so the integration's own agent is used.
   expect(agent).toMatchObject({ externalId: `integration:${integration.id}`, name: 'Our livekit', channel: 'voice' })
   expect(version).toMatchObject({ systemPrompt: 'You are a parcel support agent.' })
   expect(turns.filter((line) => !line.includes('| event |'))).toEqual([

@@ -33,7 +33,7 @@ export const DeliveryParams = Closed({ id: Id, deliveryId: Id })
 
 export const DeliveryQuery = Closed({ ...PageQuery.properties, status: Type.Optional(Choice(deliveryStatuses)) })
 
-/** The response that a provider receives. */
+/** The response to a provider. */
 export const Received = Closed({
   deliveryId: Id,
   status: Choice(deliveryStatuses),

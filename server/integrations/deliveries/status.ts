@@ -8,7 +8,7 @@ export const deliveryStatuses = [
   /** The webhook is valid, but does not describe a finished conversation. */
   'ignored',
   'unreadable',
-  /** The webhook is valid, but contradicts stored data or exceeds limits. */
+  /** The webhook is valid, but it contradicts stored data or exceeds limits. */
   'rejected',
   /** The conversation was erased before. */
   'erased',

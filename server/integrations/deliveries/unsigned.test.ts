@@ -14,7 +14,7 @@ const credentials: Record<string, string> = {
   livekit: 'authorization: a.b.c',
 }
 
-/** Sends the head of a request, but not the body that it announces. */
+/** Sends the head of a request, but not the announced body. */
 const announce = async (path: string, ...headers: string[]) => {
   const connection = openConnection(server.deps.listening.port)
   try {
@@ -63,6 +63,6 @@ it('the fields of a form are grouped in linear time', () => {
   }
   const startedAt = performance.now()
   expect(verifyTwilio({ ...head, body })).toBe('invalid')
-  // Searching each name in all fields would take 30 seconds.
+  // Searching all fields for each name would take 30 seconds.
   expect(performance.now() - startedAt).toBeLessThan(3_000)
 })

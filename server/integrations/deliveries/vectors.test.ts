@@ -4,7 +4,7 @@ import { sample, sampleBytes } from '../../../test/samples/ingest/sample.ts'
 import { testServer } from '../../../test/server.ts'
 import { apiKey, makeProvider } from '../../../test/support/integrations/signed-webhooks.ts'
 
-/** Verifies the published test vectors of each scheme at the time of their signature. */
+/** Verifies the published test vectors for each scheme, at the time of their signatures. */
 
 const server = await testServer()
 const { call } = server

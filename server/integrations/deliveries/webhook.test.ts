@@ -19,7 +19,7 @@ const { call } = server
 
 type Payload = Record<string, Record<string, unknown>>
 
-/** Returns a Retell call like the sample, but with its own ID. */
+/** Returns a Retell call that is like the sample but has its own ID. */
 const retellCall = (change: object = {}, event = 'call_ended'): Payload => {
   const { call } = sample('retell_call_ended.json')
   return { event, call: { ...call, call_id: `call_${randomUUID()}`, ...change } } as unknown as Payload

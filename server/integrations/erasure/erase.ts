@@ -1,4 +1,4 @@
-// Deletes the data of integrations about erased conversations.
+// Deletes the data that integrations have about erased conversations.
 
 import { tombstoneHash } from '../../conversations/erasure/tombstone.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
@@ -16,7 +16,7 @@ export const eraseDeliveries = (
   { conversationIds }: { conversationIds: string[] },
 ): Promise<void> => deleteDeliveriesOfConversations(trx, org, conversationIds)
 
-/** Deletes everything with these external IDs: spans, gaps, waiting recordings, and webhooks without a conversation. */
+/** Deletes all data with these external IDs: spans, gaps, waiting recordings, and webhooks without a conversation. */
 export const eraseProviderData = async (
   deps: Pick<Deps, 'jobs'>,
   trx: Db,

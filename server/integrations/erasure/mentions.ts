@@ -11,9 +11,7 @@ const longestId = 255
 /** The page is small, because payloads are decrypted one by one and can be large. */
 const pageSize = 50
 
-/**
- * Returns everything in a payload that could be an ID: every string and number of JSON, or every word of another text.
- */
+/** Returns all possible IDs in a payload: every string and number in JSON, or every word in other text. */
 const candidatesOf = (payload: string): Set<string> => {
   const candidates = new Set<string>()
   const add = (text: string) => {
@@ -30,15 +28,14 @@ const candidatesOf = (payload: string): Set<string> => {
   return candidates
 }
 
-/** Returns whether a payload contains one of these external IDs. Only the hashes of the IDs are known. */
+/** Returns whether a payload contains one of these external IDs. Only hashes of the IDs are known. */
 const mentions = (org: string, payload: string, hashes: ReadonlySet<string>): boolean =>
   candidatesOf(payload)
     .values()
     .some((candidate) => hashes.has(tombstoneHash(org, candidate)))
 
 /**
- * Decrypts a payload. Returns an empty text if that is impossible because the service has another key now, since nobody
- * can read the payload then.
+ * Decrypts a payload. Returns an empty text if the service's key has changed, because then nobody can read the payload.
  */
 const open = async (
   secrets: Secrets,

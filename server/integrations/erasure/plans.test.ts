@@ -6,14 +6,14 @@ import { deleteSpansOf } from './queries.ts'
 
 const { it } = onPlainPostgres('reads plans of one node')
 
-/** Checks that the spans of a conversation are found among 50,000 with only the indexes. */
+/** Checks that a conversation's spans are found among 50,000 using only indexes. */
 
 const { pool, db, explain } = await openPlans()
 
 const org = orgIdOf('0197a3b0-0000-7000-8000-000000000001')
 
-// Each trace has ten spans, and the first one has the conversation ID. Every second conversation uses the ID of its
-// trace instead.
+// Each trace has ten spans, and the first one has the conversation ID. Every second conversation uses its trace ID
+// instead.
 beforeAll(async () => {
   await pool.query(`
     INSERT INTO organizations (id, name, slug, monitors, observability, metrics, monitor_exports, export_webhooks,

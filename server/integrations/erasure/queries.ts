@@ -12,8 +12,8 @@ export const deleteDeliveriesOfConversations = async (trx: Db, org: OrgId, ids: 
 }
 
 /**
- * Deletes the spans with the conversation ID, and spans without one in the same traces. These are two statements,
- * because one with OR would read all spans of the organization instead of using the indexes.
+ * Deletes the spans with the conversation ID, and spans without any ID in the same traces. There are two statements,
+ * because one statement with OR would read all spans in the organization instead of using the indexes.
  */
 export const deleteSpansOf = async (trx: Db, org: OrgId, externalIds: string[]): Promise<void> => {
   const { rows } = await sql<{ traceId: string }>`

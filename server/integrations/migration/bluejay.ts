@@ -11,7 +11,8 @@ import {
 } from './sent-call.ts'
 
 /**
- * Reads calls of Bluejay's `evaluate`. Its offsets are in milliseconds, and its tools are separate from the messages.
+ * Reads calls sent to Bluejay's `evaluate`. Their offsets are in milliseconds, and their tools are separate from the
+ * messages.
  */
 
 const turnOf = (entry: JsonObject): JsonObject => ({
@@ -25,7 +26,7 @@ const toolCallOf = ({ name, parameters, output, start_offset_ms }: JsonObject): 
   name,
   parameters,
   startOffsetMs: start_offset_ms,
-  // The end of the tool call is unknown, so the result is placed right after the call.
+  // The end of the tool call is unknown, so the result comes right after the call.
   ...(output !== undefined && output !== null && { result: output, endOffsetMs: start_offset_ms }),
 })
 

@@ -3,7 +3,7 @@ import { idOf, type JsonObject, nestedJson, objectOf, textOf } from '../../trans
 import { channelOf, emptySentCall, filledList, instantIn, objectsIn, recordingIn, type SentCall } from './sent-call.ts'
 
 /**
- * Reads calls of Cekura's `observe`. The times of turns are seconds from the start. Cekura calls the customer `Testing
+ * Reads calls sent to Cekura's `observe`. Turn times are seconds from the start. Cekura calls the customer `Testing
  * Agent`.
  */
 

@@ -10,9 +10,12 @@ import {
   type SentCall,
 } from './sent-call.ts'
 
-/** Reads calls of Coval's `conversations:submit`. They contain OpenAI chat messages, with times in seconds if known. */
+/**
+ * Reads calls sent to Coval's `conversations:submit`. They contain OpenAI chat messages, with times in seconds if
+ * known.
+ */
 
-/** Renames properties to those that the reader expects. Coval has two names for each. */
+/** Renames properties to the names that the reader expects. Coval has two names for each. */
 const entryOf = (entry: unknown): unknown => {
   const { message, firstWordStart, lastWordEnd, ...told } = objectOf(entry)
   return {

@@ -17,8 +17,8 @@ export type Platform = { id: string; name: string }
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /**
- * Finds the agent. An ID that belongs to one of the organization's agents means that agent. Anything else is an
- * external ID.
+ * Finds the agent. If the ID belongs to one of the organization's agents, it refers to that agent. All other IDs are
+ * external IDs.
  */
 const agentOf = async ({ db }: Deps, { org }: Actor, named: string | null) => {
   if (named === null || !uuid.test(named)) return { agentExternalId: named, settings: {} }
@@ -26,11 +26,11 @@ const agentOf = async ({ db }: Deps, { org }: Actor, named: string | null) => {
   return agent ? { agentExternalId: null, settings: { agentId: agent.id } } : { agentExternalId: named, settings: {} }
 }
 
-/** Returns the call's ID. If there is none, derives it from the content, so that a retry has the same ID. */
+/** Returns the call's ID. If there is none, derives it from the content, so that a retry gets the same ID. */
 const externalIdOf = ({ id }: Platform, { externalId }: SentCall, body: JsonObject): string =>
   externalId ?? `${id}:${hash('sha256', JSON.stringify(body))}`
 
-/** Stores a call from a client of another platform, like `POST /v1/conversations` does. */
+/** Stores a call from another platform's client, as `POST /v1/conversations` does. */
 export const takeIn = async (deps: Deps, actor: Actor, platform: Platform, sent: SentCall, body: JsonObject) => {
   const { format, ...call } = sent
   const externalId = externalIdOf(platform, sent, body)

@@ -10,7 +10,7 @@ import {
   type SentCall,
 } from './sent-call.ts'
 
-/** Reads calls of `call.create` from Roark's SDK. */
+/** Reads calls sent with `call.create` from Roark's SDK. */
 
 /** The end states in which there was no conversation, or an interrupted one. */
 const failures = new Set([
@@ -33,7 +33,7 @@ const metadataOf = (body: JsonObject): JsonObject => {
   return { ...linked, ...objectOf(body.properties) }
 }
 
-/** Returns the transcript, which Roark sends as a list of messages and a separate list of tools. */
+/** Returns the transcript. Roark sends it as a list of messages and a separate list of tools. */
 const transcriptOf = ({ transcript, toolInvocations }: JsonObject) => {
   const messages = filledList(transcript)
   const used = filledList(toolInvocations)

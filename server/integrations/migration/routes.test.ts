@@ -27,7 +27,7 @@ beforeEach(async () => {
 const send = (platform: Platform, body: unknown, as = key) => call('POST', paths[platform], { key: as, body })
 const get = async (path: string) => (await call('GET', path, { key })).body
 
-/** Reads the conversation by the ID in the response that created it. */
+/** Reads the conversation, using the ID in the response that created it. */
 const storedBy = async (answer: { headers: Headers }) => {
   const path = answer.headers.get('location') ?? ''
   const conversation = await get(path)

@@ -22,8 +22,8 @@ import { objectsIn } from './sent-call.ts'
 import { shortIdOf } from './short-id.ts'
 
 /**
- * Receives requests from clients of other platforms after their base URL was changed. Each path is the one that the
- * client uses.
+ * Receives requests from other platforms' clients whose base URL was changed. The paths are the ones that the clients
+ * use.
  */
 
 const tags = ['Integrations']
@@ -117,7 +117,7 @@ export const migrationIntakes = (app: App, deps: Deps): void => {
   )
 
   app.post(
-    // The client adds this slash.
+    // The client adds this slash itself.
     `${base}/cekura/observability/v1/observe/`,
     {
       bodyLimit,

@@ -3,13 +3,13 @@ import { Closed, Id, Nullable, Timestamp } from '../../platform/http/schemas.ts'
 import type { JsonObject } from '../../transcripts/json.ts'
 
 /**
- * The properties that are read from clients of other platforms, and the responses that they expect. Other properties
- * are ignored.
+ * The properties that are read from other platforms' clients, and the responses that the clients expect. Other
+ * properties are ignored.
  */
 
 const Text = Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 10_000 })
 const Named = Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 255 })
-/** `instantIn` reads these times. */
+/** `instantIn` parses these times. */
 const Instant = Type.String({ minLength: 1, maxLength: 64, examples: ['2026-11-20T09:00:00Z'] })
 const InstantOrNull = Nullable(Instant)
 const list = (maxItems: number) => Type.Unsafe<unknown[] | null>({ type: ['array', 'null'], items: {}, maxItems })

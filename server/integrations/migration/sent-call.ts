@@ -3,7 +3,7 @@ import { isObject } from '../../platform/is-object.ts'
 import { at, instantOf, type JsonObject, numberOf, textOf } from '../../transcripts/json.ts'
 import type { ProviderCall } from '../../transcripts/provider-calls/call.ts'
 
-/** A call from a client of another platform. Null means unknown. The agent can have any ID that the sender uses. */
+/** A call from another platform's client. Null means unknown. The agent can have any ID that the sender uses. */
 export type SentCall = Omit<ProviderCall, 'externalId' | 'startedAt'> & {
   externalId: string | null
   startedAt: Date | null
@@ -37,7 +37,7 @@ export const directionIn = (value: unknown): SentCall['direction'] => {
   return said === 'inbound' || said === 'outbound' ? said : null
 }
 
-/** Reads a time. One without an offset is in UTC, as on these platforms. */
+/** Parses a time. A time without an offset is in UTC, as on these platforms. */
 export const instantIn = (body: JsonObject, name: string): Date | null => {
   const text = textOf(body[name])
   if (text === null) return null
@@ -47,7 +47,7 @@ export const instantIn = (body: JsonObject, name: string): Date | null => {
   return instant
 }
 
-/** Returns the list, or null if it is empty, so that data that arrives later counts. */
+/** Returns the list, or null if it is empty, so that data that arrives later replaces it. */
 export const filledList = (value: unknown): unknown[] | null =>
   Array.isArray(value) && value.length > 0 ? value : null
 

@@ -1,4 +1,4 @@
-/** Converts UUIDs to Coval's format. Its alphabet has no letters that look alike, and its clients check the length. */
+/** Converts UUIDs to Coval's format. Its alphabet has no similar-looking letters, and its clients check the length. */
 const alphabet = '23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const base = BigInt(alphabet.length)
 /** The highest UUID has this length. */

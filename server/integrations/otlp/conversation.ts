@@ -23,13 +23,13 @@ const readAll = (spans: OwnedSpan[]): Read[] =>
       const stored = parse(text)
       return { stored, span: spanOf(stored.span, stored.scope), resource: attributesOf(stored.resource.attributes) }
     })
-    // The order does not depend on the arrival, so that the same spans always create the same transcript.
+    // The order does not depend on arrival, so that the same spans always create the same transcript.
     .sort((a, b) => a.span.startMs - b.span.startMs || (a.span.id < b.span.id ? -1 : 1))
 
 /**
  * Returns the spans of a conversation from all of its traces. A span without a conversation ID belongs to the
- * conversation of its nearest ancestor with an ID. If no ancestor has one, it belongs to every conversation of its
- * trace.
+ * conversation of its nearest ancestor that has one. If no ancestor has an ID, the span belongs to every conversation
+ * in its trace.
  */
 export const ownSpans = <S extends OwnedSpan>(spans: S[], key: string): S[] => {
   const placeOf = (traceId: string, spanId: string) => `${traceId} ${spanId}`
@@ -64,7 +64,7 @@ export const ownSpans = <S extends OwnedSpan>(spans: S[], key: string): S[] => {
   })
 }
 
-/** Returns whether the root span of each trace has arrived. Roots end last, so little can be missing after that. */
+/** Returns whether the root span of each trace has arrived. Roots end last, so few spans can be missing after that. */
 export const isWhole = (spans: OwnedSpan[]): boolean => {
   const rooted = new Set(spans.filter(({ text }) => !parse(text).span.parentSpanId).map(({ traceId }) => traceId))
   return spans.every(({ traceId }) => rooted.has(traceId))
@@ -73,7 +73,7 @@ export const isWhole = (spans: OwnedSpan[]): boolean => {
 const talk =
   /^(gen_ai|conversation|lk|langfuse|llm|ai|openinference|traceloop|input|output)\.|prompt|completion|transcript|messages/i
 
-/** Returns whether a span belongs to a conversation. Traces of web servers and databases arrive too. */
+/** Returns whether a span belongs to a conversation. Traces from web servers and databases also arrive. */
 const isOfConversation = ({ span }: Read): boolean => Object.keys(span.attributes).some((name) => talk.test(name))
 
 const first = <T>(reads: Read[], find: (read: Read) => T | null): T | null => {
@@ -125,7 +125,7 @@ const metadataOf = (reads: Read[]): JsonObject =>
     }),
   )
 
-/** Returns the values that the sender has evaluated. */
+/** Returns the values that the sender has evaluated itself. */
 const metricsIn = (reads: Read[]): Incoming['metrics'] => {
   const { add, all } = metricsOf('otel')
   for (const { stored } of reads) {
@@ -171,7 +171,7 @@ const unreadReasonOf = (transcript: JsonObject): string | undefined => {
 
 const mostNames = 30
 
-/** Returns the names of all attributes, which show the convention of the spans. */
+/** Returns the names of all attributes, which show which convention the spans use. */
 const namesIn = (reads: Read[]): string => {
   const names = [...new Set(reads.flatMap(({ span }) => Object.keys(span.attributes)))].sort()
   return names
@@ -182,7 +182,7 @@ const namesIn = (reads: Read[]): string => {
 
 export type Assembled = { conversation: Incoming; unread?: string }
 
-/** Returns the conversation, or null if no span belongs to one. `unread` is the reason if it has no turns. */
+/** Returns the conversation, or null if no span belongs to one. `unread` is the reason why there are no turns. */
 export const conversationOf = (key: string, spans: OwnedSpan[]): Assembled | null => {
   const reads = readAll(spans)
   const [earliest] = reads

@@ -29,12 +29,12 @@ const mostSpans = 10_000
 type Payload = { organizationId: string; traceId: string; group: string }
 
 /**
- * Identifies the waiting job of a conversation by a hash. Jobs are stored longer than their data, so they must not
- * contain its ID.
+ * Identifies a conversation's waiting job by a hash. Jobs are stored longer than their data, so they must not contain
+ * the conversation's ID.
  */
 const hashOf = (org: OrgId, group: string) => hash('sha256', `${org}\n${group}`, 'base64url')
 
-/** Queues the creation of conversations from these traces, in the transaction that stores their spans. */
+/** Queues the creation of conversations from these traces, in the transaction that stores the spans. */
 export const enqueueAssembly = async (
   { jobs }: Pick<Deps, 'jobs'>,
   trx: Db,
@@ -46,7 +46,7 @@ export const enqueueAssembly = async (
   const namedTraces = new Set(named.map(({ traceId }) => traceId))
   for (const traceId of traceIds) if (!namedTraces.has(traceId)) groups.set(traceId, traceId)
   const afterSeconds = quietMs.whole / 1_000
-  // The jobs are enqueued in one order, so that two requests never deadlock.
+  // The jobs are enqueued in a fixed order, so that two requests never deadlock.
   for (const [key, traceId] of [...groups].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const group = hashOf(org, key)
     await jobs.enqueue(
@@ -58,7 +58,7 @@ export const enqueueAssembly = async (
   }
 }
 
-/** Keeps the values that were stored first. A late span may start earlier, or be the first that names the agent. */
+/** Keeps the values that were stored first. A late span may start earlier, or be the first one that names the agent. */
 const asStored = (incoming: Incoming, stored: Awaited<ReturnType<typeof findStoredFacts>>): Incoming => {
   if (!stored) return incoming
   const { agentId, startedAt, endedAt } = stored
@@ -95,7 +95,7 @@ const assembleOne = async (deps: Deps, org: OrgId, key: string, traceIds: string
   return undefined
 }
 
-/** Creates the conversation that spans of the trace refer to, or that consists of the trace itself. */
+/** Creates the conversation that the trace's spans refer to, or the conversation that consists of the trace itself. */
 export const assembleConversations = defineJob({
   name: 'otel.assemble',
   payload: Type.Object({ organizationId: OrganizationId, traceId: Type.String(), group: Type.String() }),
@@ -104,7 +104,7 @@ export const assembleConversations = defineJob({
     const named = await listConversationKeys(deps.db, org, [payload.traceId])
     const keys = named.length > 0 ? named.map(({ key }) => key) : [payload.traceId]
     const key = keys.find((one) => hashOf(org, one) === payload.group)
-    // Later spans changed which conversation the trace belongs to. That one has its own job.
+    // Later spans changed which conversation the trace belongs to. That conversation has its own job.
     if (key === undefined) return
     const traceIds = named.length > 0 ? await listTracesOf(deps.db, org, key) : [payload.traceId]
     const afterSeconds = await assembleOne(deps, org, key, traceIds)
@@ -115,10 +115,10 @@ export const assembleConversations = defineJob({
   },
 })
 
-/** Returns the job with its type, which TypeScript can't infer because the job enqueues itself. */
+/** Returns the job with an explicit type, which TypeScript can't infer because the job enqueues itself. */
 const assembleJob = (): Job<Deps, Payload> => assembleConversations
 
-/** Deletes spans of completed conversations. */
+/** Deletes the spans of completed conversations. */
 export const sweepSpans = defineCleanup({
   name: 'otel.sweep-spans',
   schedule: '50 * * * *',

@@ -17,8 +17,8 @@ import { isObject } from '../../platform/is-object.ts'
 import type { JsonObject } from '../../transcripts/json.ts'
 
 /**
- * Decodes OTLP traces in protobuf. Describes the part of `opentelemetry/proto/trace/v1` that conversations need, with
- * its JSON names. Other fields are skipped. Kinds and codes are enumerations, which are encoded as whole numbers.
+ * Decodes OTLP traces in protobuf. Describes the subset of `opentelemetry/proto/trace/v1` that conversations need, with
+ * its JSON names. Other fields are skipped. Kinds and codes are enumerations, which are encoded as integers.
  */
 
 type Field = [name: string, number: number, kind: keyof typeof Kind | string, options?: 'repeated' | 'oneof']
@@ -132,7 +132,7 @@ const hexOf = (base64: unknown): string =>
  */
 const mostMessages = 500_000
 
-/** Reading the request would take too much memory. */
+/** Decoding the request would take too much memory. */
 export class TooManyMessages extends Error {}
 
 /** Counts the messages without creating them. */
@@ -153,10 +153,10 @@ const countMessages = (bytes: Uint8Array): void => {
   walk('Request', bytes)
 }
 
-/** Returns the request like its JSON, in which OTLP writes IDs in hexadecimal. Throws on an invalid message. */
+/** Returns the request in its JSON form, in which OTLP writes IDs as hexadecimal. Throws if a message is invalid. */
 export const decodeTraces = (bytes: Buffer): unknown => {
   countMessages(bytes)
-  // Messages become objects, as the table above describes them.
+  // Messages become objects, as described in the table above.
   const decoded = toJson(request, fromBinary(request, bytes, { readUnknownFields: false })) as JsonObject
   for (const resource of listOf(decoded.resourceSpans)) {
     for (const scope of listOf(resource.scopeSpans)) {

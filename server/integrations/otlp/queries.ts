@@ -6,7 +6,7 @@ import type { Page } from '../../platform/http/paging.ts'
 
 type NewSpan = { traceId: string; spanId: string; conversationKey: string | null; text: string }
 
-/** The maximum number of characters in one statement. Writing more would block others. */
+/** The maximum number of characters in one statement. Writing more would block other requests. */
 const statementLength = 1024 * 1024
 
 const insertSome = async (db: Db, org: OrgId, spans: NewSpan[], receivedAt: Date): Promise<string[]> => {
@@ -23,8 +23,8 @@ const insertSome = async (db: Db, org: OrgId, spans: NewSpan[], receivedAt: Date
 }
 
 /**
- * Inserts spans in the given order. All callers use the same order, to avoid deadlocks. Returns the traces that have
- * new spans.
+ * Inserts spans in the given order. All callers use the same order to avoid deadlocks. Returns the traces that have new
+ * spans.
  */
 export const insertSpans = async (db: Db, org: OrgId, spans: NewSpan[], receivedAt: Date): Promise<string[]> => {
   const grown = new Set<string>()
@@ -51,7 +51,7 @@ export const listTracesOf = async (db: Db, org: OrgId, key: string): Promise<str
   return rows.map(({ traceId }) => traceId)
 }
 
-/** Lists spans in the order of their arrival, within the limits. */
+/** Lists spans in order of arrival, within the limits. */
 export const listSpans = async (db: Db, org: OrgId, traceIds: string[], limits: { count: number; bytes: number }) => {
   const { rows } = await sql<{
     traceId: string
@@ -79,7 +79,7 @@ export const findLastArrival = async (db: Db, org: OrgId, traceIds: string[]): P
 
 type SpanId = { traceId: string; spanId: string }
 
-/** Deletes spans, and returns how many there were. */
+/** Deletes spans, and returns the number of deleted spans. */
 export const deleteSpans = async (db: Db, org: OrgId, spans: SpanId[]): Promise<number> => {
   const { rows } = await sql`
     DELETE FROM otel_spans s USING unnest(
@@ -89,7 +89,7 @@ export const deleteSpans = async (db: Db, org: OrgId, spans: SpanId[]): Promise<
   return rows.length
 }
 
-/** Returns the immutable data of a conversation, as it was first received. */
+/** Returns the immutable data of a conversation, as first received. */
 export const findStoredFacts = (db: Db, org: OrgId, externalId: string) =>
   db
     .selectFrom('conversations')
@@ -99,8 +99,8 @@ export const findStoredFacts = (db: Db, org: OrgId, externalId: string) =>
     .executeTakeFirst()
 
 /**
- * Selects whole traces that received no span for a day, including the other traces of their conversations. Also selects
- * everything older than a week, for conversations that never end and for unreadable spans.
+ * Selects whole traces that received no spans for a day, including the other traces of their conversations. Also
+ * selects everything older than a week, for conversations that never end and for unreadable spans.
  */
 export const oldSpans: DueRows = {
   listOrganizationsAllOrgs: (db, now) =>
@@ -126,7 +126,7 @@ export const oldSpans: DueRows = {
   },
 }
 
-/** Deletes the reason why the spans of this conversation could not be read. */
+/** Deletes the stored reason why this conversation's spans could not be read. */
 export const clearUnread = async (db: Db, org: OrgId, key: string): Promise<void> => {
   await sql`
     UPDATE otel_spans SET unread_key = NULL, unread_reason = NULL

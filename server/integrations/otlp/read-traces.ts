@@ -7,11 +7,11 @@ import { isDeeperThan } from '../../transcripts/json.ts'
 import { decodeTraces, TooManyMessages } from './proto.ts'
 import { readSpans, type SpanReading } from './spans.ts'
 
-/** Reads short trace requests directly, and long ones in a thread. */
+/** Reads short trace requests on the event loop, and long ones in a thread. */
 
 /** The length is in bytes. */
 const shortLength = 16 * 1024
-/** The deepest JSON. Each nesting of a value takes four levels. */
+/** The maximum depth of JSON. Each nesting of a value takes four levels. */
 const deepest = 200
 
 const refused = (message: string) => new ApiError('invalid', message, { issues: [{ path: '', message }] })
@@ -42,7 +42,7 @@ const readNow = ({ bytes, encoding, redacts, now }: Order): SpanReading => {
   if (isDeeperThan(given, deepest)) throw refused(`The body is nested more than ${deepest} levels deep.`)
   const reading = readSpans(given, { redacts, now })
   const placeOf = ({ traceId, spanId }: { traceId: string; spanId: string }) => traceId + spanId
-  // The spans have one order, so that two requests never deadlock.
+  // The spans have a fixed order, so that two requests never deadlock.
   return { ...reading, spans: reading.spans.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1)) }
 }
 

@@ -55,8 +55,8 @@ const post = (key: string, traces: object, headers: Record<string, string> = {})
   call('POST', '/v1/otlp/v1/traces', { key, body: traces, headers })
 
 /**
- * Advances the clock and runs what is due. The queue uses the database's clock, which does not advance, so the jobs are
- * moved instead.
+ * Advances the clock and runs all due jobs. The queue uses the database's clock, which does not advance, so the jobs'
+ * due times are moved instead.
  */
 const assemble = async (afterMs = 60_000) => {
   server.clock.advance(afterMs)
@@ -280,7 +280,7 @@ describe('a conversation', () => {
     const next = (await call('GET', `/v1/otlp/unread-traces?limit=1&cursor=${first.nextCursor}`, { key })).body
     expect(next).toMatchObject({ data: [{ key: name }], nextCursor: null })
 
-    // Spans without a conversation stay longer than others, and are deleted once something can be read.
+    // Spans without a conversation are kept longer than others, and are deleted when a conversation can be read.
     server.clock.advance(3 * 24 * 60 * 60_000)
     await server.deps.jobs.enqueue(server.deps.db, sweepSpans, {})
     await server.deps.jobs.drain([sweepSpans], server.deps)

@@ -60,7 +60,7 @@ export const traces = (app: App, deps: Deps): void => {
     async (request, reply) => {
       const { actor } = request
       const encoding = encodingOf(request)
-      // The schema requires a body, but Fastify does not check it if the request has none.
+      // The schema requires a body, but Fastify doesn't validate requests without one.
       const bytes = (request.body as Buffer | undefined) ?? Buffer.alloc(0)
       const { redacts } = await getIngestSettings(db, actor.org)
       const order = { bytes, encoding, redacts, now: clock.now() }
@@ -73,7 +73,7 @@ export const traces = (app: App, deps: Deps): void => {
       const answer =
         rejected > 0 ? { partialSuccess: { rejectedSpans: String(rejected), errorMessage: reason ?? '' } } : {}
       if (encoding === 'json') return reply.send(answer)
-      // Fastify sends bytes without serializing them. The schema describes the JSON form of the response.
+      // Fastify sends bytes without serializing them. The schema describes the response's JSON form.
       return reply.type('application/x-protobuf').send(encodeResponse(answer) as never)
     },
   )

@@ -6,11 +6,11 @@ import { idOf, instantOfMs, type JsonObject, objectOf } from '../../transcripts/
 import { redact } from '../../transcripts/redaction.ts'
 import { holdsUnsoundText } from '../payload.ts'
 
-/** Converts trace requests to spans, which are stored until a conversation is created from them. */
+/** Converts trace requests to spans. The spans are stored until a conversation is created from them. */
 
 export type StoredSpan = { resource: JsonObject; scope: JsonObject; span: JsonObject }
 
-/** `conversationKey` is the ID of the conversation, if this span names it. */
+/** `conversationKey` is the conversation's ID, if this span contains it. */
 export type NewSpan = { traceId: string; spanId: string; conversationKey: string | null; text: string }
 
 export type SpanReading = { spans: NewSpan[]; rejected: number; reason: string | undefined }
@@ -18,10 +18,10 @@ export type SpanReading = { spans: NewSpan[]; rejected: number; reason: string |
 /** By default, exporters send far fewer spans at once. */
 const mostSpans = 10_000
 const mostTraces = 1_000
-/** Each span is stored with its resource, so a small request can need much storage. */
+/** Each span is stored with its resource, so a small request can require a lot of storage. */
 const mostCharacters = 16 * 1024 * 1024
 const longestKey = 255
-/** The clock of a sender can be ahead by this much. */
+/** The maximum amount by which a sender's clock can be ahead. */
 const aheadMs = 5 * 60_000
 
 const keyNames = [
@@ -71,7 +71,7 @@ const readOrigin = (resource: JsonObject, scope: JsonObject, { redacts }: Option
   return { text: `"resource":${JSON.stringify(storedResource)},"scope":${JSON.stringify(scopeFields)}` }
 }
 
-/** Redacts only the text of values. IDs and times are numbers that look like personal data. */
+/** Redacts only text values. IDs and times are numbers that look like personal data. */
 const redacted = (span: JsonObject): JsonObject => ({
   ...span,
   name: redact(span.name),
@@ -114,7 +114,7 @@ const listOf = (value: unknown, path: string): JsonObject[] => {
 const tooMany = (what: string) => new ApiError('tooLarge', `${what} Send smaller batches.`)
 
 /**
- * Returns the valid spans of a request. Limits their depth. Counts the invalid ones instead of rejecting the request,
+ * Returns the valid spans in a request. Limits their depth. Counts invalid spans instead of rejecting the request,
  * because the sender would not send the others again.
  */
 export const readSpans = (request: unknown, options: Options): SpanReading => {

@@ -3,7 +3,7 @@ import type { Outbound } from '../../platform/outbound/outbound.ts'
 import { readRetryAfter } from '../../platform/outbound/retry-after.ts'
 import type { CallApi, ProviderRequest } from './providers.ts'
 
-/** Sends one request to a provider, and decides what the response means for the sync. */
+/** Sends one request to a provider, and determines what the response means for the sync. */
 
 export type Account = { source: CallApi; apiKey: string; baseUrl: string }
 
@@ -11,9 +11,9 @@ export type ProviderAnswer =
   | { body: Buffer }
   /** Only this item is unavailable. */
   | { missing: string }
-  /** The request can be retried later. The provider may say when. */
+  /** The request can be retried later. The provider may specify when. */
   | { busySeconds: number }
-  /** Requests are rejected until someone changes the settings. */
+  /** Requests will be rejected until someone changes the settings. */
   | { refused: string; status?: 401 | 403 }
   /** The failure may be temporary. */
   | { trouble: string }

@@ -9,7 +9,7 @@ import type { Listed } from './providers.ts'
 
 const longestId = 255
 
-/** Returns the stored calls of a provider. `complete` calls are finished and have a transcript. */
+/** Returns the stored calls from a provider. `complete` calls are finished and have a transcript. */
 export const findKnown = async (trx: Db, org: OrgId, integrationId: string, externalIds: string[]) => {
   const hashes = new Map(externalIds.map((externalId) => [tombstoneHash(org, externalId), externalId]))
   const stored = (await listStoredCalls(trx, org, externalIds)).filter(({ status }) => status !== 'in_progress')
@@ -27,7 +27,7 @@ export const findKnown = async (trx: Db, org: OrgId, integrationId: string, exte
 
 type KnownCalls = Awaited<ReturnType<typeof findKnown>>
 
-/** Returns each call once, without those whose ID can't be stored. */
+/** Returns each call once. Omits calls whose ID can't be stored. */
 export const namedCalls = (calls: Listed[]): Listed[] => {
   const sound = calls.filter(({ externalId }) => externalId.length <= longestId && !holdsUnsoundText(externalId))
   return [...new Map(sound.map((call) => [call.externalId, call])).values()]
@@ -44,14 +44,14 @@ const isNewerThan = (listedUntil: Date, { beganAt }: Listed): boolean => beganAt
 const mayBeUnfinished = (call: Listed, now: Date): boolean =>
   isJustOver(call, now) || (!call.isOver && mayGoOn(call.beganAt, now))
 
-/** Returns whether a call is stored or erased. A new call only counts as stored once it is complete. */
+/** Returns whether a call is stored or erased. A new call only counts as stored when it is complete. */
 const fateOf = ({ externalId }: Listed, known: KnownCalls, isNew: boolean): 'stored' | 'erased' | undefined => {
   if ((isNew ? known.complete : known.stored).has(externalId)) return 'stored'
   return known.erased.has(externalId) ? 'erased' : undefined
 }
 
 /**
- * Decides what to do with each call of a page. Calls from before `listedUntil` were listed earlier, so they only matter
+ * Decides what to do with each call on a page. Calls from before `listedUntil` were listed earlier, so they only matter
  * if they are missing.
  */
 export const sortOut = (calls: Listed[], known: KnownCalls, { listedUntil, now }: { listedUntil: Date; now: Date }) => {

@@ -22,7 +22,7 @@ const begin = async (provider: string, calls: PlatformCall[], fields: object = {
   const there = await serveCalls(provider, calls)
   const org = await makeOrganization(server)
   const integration = await makeProvider(server, org.key, provider)
-  // The integration is deleted so that its sync does not run in later tests.
+  // The integration is deleted, so that its sync doesn't run in later tests.
   onTestFinished(async () => {
     await call('DELETE', `/v1/integrations/${integration.id}`, { key: org.key })
   })
@@ -41,7 +41,7 @@ const begin = async (provider: string, calls: PlatformCall[], fields: object = {
 const drain = (options: object = {}) =>
   deps.jobs.drain([syncCalls], deps, { delayed: true, allowFailures: true, ...options })
 
-/** Runs what the schedule runs every minute. */
+/** Runs the job that the schedule runs every minute. */
 const tick = async () => {
   await deps.jobs.enqueue(deps.db, startSyncs, {})
   await deps.jobs.drain([startSyncs], deps)

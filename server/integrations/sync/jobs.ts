@@ -23,12 +23,12 @@ import { listDueSyncs, listOrganizationsWithDueSyncsAllOrgs, lockSync, updateSyn
 import { endRun, findRunningRun, insertRun, oldRuns, updateRun } from './runs/queries.ts'
 import { fetchCall, findState, finishWindow, isSuperseded, listPage, type StepOutcome } from './sync-step.ts'
 
-/** The provider failed, which may be temporary, so the job is retried. The organization can read the message. */
+/** The provider failed. The failure may be temporary, so the job is retried. The organization can read the message. */
 class ProviderTrouble extends Error {}
 
 const troubled = 'The sync failed repeatedly. See the log of the service.'
 
-/** Ends a run as failed. With `pause`, no other run starts until the settings change. */
+/** Ends a run as failed. With `pause`, no other run starts until the settings are changed. */
 const failRun = async (
   { clock }: Pick<Deps, 'clock'>,
   trx: Db,
@@ -144,7 +144,7 @@ export const syncCalls = defineJob({
   },
 })
 
-/** Removes gaps whose call is stored or erased by now, and returns those to fetch. */
+/** Removes gaps whose call has been stored or erased, and returns the gaps to fetch. */
 const takeUpGaps = async (trx: Db, org: OrgId, integrationId: string, now: Date) => {
   const due = await listDueGaps(trx, org, integrationId, now, retriedARun)
   const known = await findKnown(trx, org, integrationId, due)
@@ -184,7 +184,7 @@ export const startSyncs = defineSweep({
   sweepItem: (deps, { id }, { org, attempt }) => attempt.transaction((trx) => beginRun(deps, trx, org, id)),
 })
 
-/** Deletes old runs and gaps, and gaps that were closed. */
+/** Deletes old runs, old gaps, and closed gaps. */
 export const sweepSyncs = defineCleanup({
   name: 'integration.sweep-syncs',
   schedule: '35 * * * *',

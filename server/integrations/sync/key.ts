@@ -1,6 +1,6 @@
 import type { Secrets } from '../../platform/secrets/secrets.ts'
 
-/** Returns the context of a sealed API key, which can't be decrypted in another one. */
+/** Returns the context of a sealed API key. The key can't be decrypted in any other context. */
 export const keyContext = (org: string, integrationId: string) => `${org}/integration/${integrationId}/sync-key`
 
 export const sealKey = (secrets: Secrets, org: string, integrationId: string, apiKey: string): string =>
@@ -10,8 +10,8 @@ export const openKey = (secrets: Secrets, org: string, integrationId: string, se
   secrets.open(sealed, keyContext(org, integrationId))
 
 /**
- * Returns whether the stored key equals the given one. A stored key that can't be decrypted, because the service has
- * another key now, counts as missing.
+ * Returns whether the stored key equals the given one. A stored key that can't be decrypted, because the service's own
+ * key has changed, counts as missing.
  */
 export const isStoredKey = (
   secrets: Secrets,

@@ -1,33 +1,35 @@
 import { dayMs, hourMs, minuteMs } from '../../platform/durations.ts'
 
-/** The limits of one integration's sync. */
+/** The limits for the sync of one integration. */
 
 /** The overlap between runs, because providers list some calls late. */
 export const overlapMs = hourMs
-/**
- * The length of the period that is listed in one step while catching up. The position of the run is stored after each
- * step.
- */
+/** The length of the period that one step lists while catching up. After each step, the run's position is stored. */
 export const windowMs = 6 * hourMs
-/** The time after the end of a call in which only its webhook may deliver it. */
+/** The time after the end of a call in which it is left to its webhook to deliver the call. */
 export const graceMs = 5 * minuteMs
-/** A call that lasts longer will not end, whatever the provider says. */
+/** A call that lasts longer than this will not end, whatever the provider reports. */
 export const longestCallMs = 24 * hourMs
-/** The number of requests in a job, and the pause before the next job. This results in 120 requests a minute. */
+/**
+ * The number of requests in a job, and the pause before the next job. Together, they result in 120 requests a minute.
+ */
 export const requestsAJob = 60
 export const pauseSeconds = 30
-/** The maximum number of pages of a run. The next run continues there. */
+/** The maximum number of pages in a run. The next run continues after them. */
 export const mostPages = 5_000
-/** The maximum number of items on a page, although at most a hundred are requested, and of characters in a cursor. */
+/**
+ * The maximum number of items on a page, although at most a hundred are requested, and the maximum number of characters
+ * in a cursor.
+ */
 export const mostOnAPage = 1_000
 export const longestCursor = 10_000
-/** The maximum number of calls that one run fetches again because they could not be stored. */
+/** The maximum number of calls that one run retries because they could not be stored. */
 export const retriedARun = 500
-/** With more gaps than this, something is wrong that retrying does not fix. */
+/** With more gaps than this, there is a problem that retrying doesn't fix. */
 export const mostGaps = 10_000
-/** After this many failed calls in a row, the provider counts as failing. */
+/** After this many consecutive failed calls, the provider counts as failing. */
 export const mostTroubles = 5
-/** The maximum number of times in a row that a run is postponed because the provider is busy. */
+/** The maximum number of consecutive times that a run is postponed because the provider is busy. */
 export const mostWaits = 20
 
 export const retryGapMs = (attempts: number): number => Math.min(dayMs, 15 * minuteMs * 2 ** Math.min(attempts, 10))

@@ -14,7 +14,7 @@ import type { Provider } from '../../transcripts/provider-calls/read-call.ts'
 import { mostOnAPage } from './limits.ts'
 
 /**
- * Describes how each provider lists its calls and returns one of them: what to request, and how to read the response.
+ * Describes how each provider lists its calls and returns a single call: what to request, and how to read the response.
  * All functions are pure.
  */
 
@@ -126,7 +126,7 @@ const retell: CallApi = {
 /** The page is small, because each item contains the whole call with its messages. */
 const vapiPageSize = 50
 
-/** Returns the time from which the next page starts, and the calls of that time that were already listed. */
+/** Returns the time at which the next page starts, and the calls at that time that were already listed. */
 const openCursor = (cursor: string | null) => {
   const [instant = null, ...listed] = cursor?.split(' ') ?? []
   return { instant, listed }
@@ -135,7 +135,8 @@ const openCursor = (cursor: string | null) => {
 const vapi: CallApi = {
   baseUrl: 'https://api.vapi.ai',
   headers: bearer,
-  // Vapi lists the newest calls first and has no cursor, so each page ends at the time where the previous one started.
+  // Vapi lists the newest calls first and has no cursor, so each page ends at the time at which the previous page
+  // started.
   list: ({ from, until }, cursor) => {
     const latest = openCursor(cursor).instant ?? until.toISOString()
     const parameters = { limit: vapiPageSize, createdAtGe: from.toISOString(), createdAtLe: latest }
@@ -156,7 +157,7 @@ const vapi: CallApi = {
     if (list.length < vapiPageSize) return { calls, next: null }
     if (began.length === 0) return undefined
     const oldest = Math.min(...began)
-    // More calls have the same time than a page can contain, so the others can't be requested.
+    // More calls have the same time than a page can contain, so the remaining ones can't be requested.
     if (calls.length === 0) return { calls, next: new Date(oldest - 1).toISOString() }
     const known = all.filter(({ beganAt }) => beganAt?.getTime() === oldest).map(({ externalId }) => externalId)
     const before = instant === new Date(oldest).toISOString() ? listed : []
@@ -180,5 +181,5 @@ const vapi: CallApi = {
 
 const sources: Partial<Record<Provider, CallApi>> = { elevenlabs, retell, vapi }
 
-/** Returns undefined for a provider without a list of calls. */
+/** Returns undefined for a provider that can't list calls. */
 export const callSourceOf = (provider: Provider): CallApi | undefined => sources[provider]

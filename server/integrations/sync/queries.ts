@@ -57,7 +57,10 @@ export const findSealedSync = (db: Db, org: OrgId, integrationId: string) =>
 export const lockSync = (trx: Db, org: OrgId, integrationId: string) =>
   selectSealed(trx, org, integrationId).forNoKeyUpdate().executeTakeFirst()
 
-/** Locks a sync against deletion. Callers need this lock before they lock its run to write rows of the sync. */
+/**
+ * Locks a sync against deletion. Callers need this lock before they lock its run and write rows that belong to the
+ * sync.
+ */
 export const lockSyncShared = (trx: Db, org: OrgId, integrationId: string) =>
   selectSealed(trx, org, integrationId).forKeyShare().executeTakeFirst()
 
@@ -136,7 +139,7 @@ const selectDueSyncsAllOrgs = (
 export const listOrganizationsWithDueSyncsAllOrgs = (db: Db, now: Date) =>
   selectDueSyncsAllOrgs(db, now).select(sql<OrgId>`organization_id`.as('id')).distinct().execute()
 
-/** Lists the syncs that are due, in the order of integration IDs. */
+/** Lists the syncs that are due, ordered by integration ID. */
 export const listDueSyncs = (db: Db, org: OrgId, now: Date, page: Page) =>
   selectDueSyncsAllOrgs(db, now, sql`${org}`)
     .select('integration_id as id')

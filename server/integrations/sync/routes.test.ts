@@ -90,7 +90,7 @@ describe('the settings of a sync', () => {
     await listedUntil(0)
     const moved = { apiKey: 'another-key', apiBaseUrl: 'https://eu.retellai.com' }
     expect((await put(moved)).body.completeUntil).toBe(daysAgo(7))
-    // The sync had fallen behind because its key was rejected. Calls from that time are still listed.
+    // The sync had fallen behind because its key was rejected. Calls from that period are still listed.
     await listedUntil(20)
     expect((await put({ ...moved, apiKey })).body.completeUntil).toBe(daysAgo(20))
     await sql`UPDATE integration_syncs SET api_key = 'sealed under another key of the service'`.execute(deps.db)
@@ -121,7 +121,7 @@ describe('a manual run', () => {
       { id: first.body.lastRun.id, status: 'cancelled', reason: 'The settings were changed.' },
     ])
     expect((await call('POST', `${path}/run`, { key })).status).toBe(409)
-    // The job of the cancelled run has nothing to do.
+    // The cancelled run's job has nothing to do.
     expect(await deps.jobs.drain([syncCalls], deps)).toMatchObject([{ result: 'completed' }])
   })
 })

@@ -30,7 +30,7 @@ export const integrationSyncs = (app: App, deps: Deps): void => {
     return { ...sync, last30Days: await sumRuns(trx, org, integrationId, sinceId) }
   }
 
-  /** Throws if a key would be sent unencrypted or to this machine, unless the operator allows that. */
+  /** Throws if a key would be sent unencrypted or to this machine, unless the operator allows it. */
   const checkAddress = (address: string | null): void => {
     if (address === null) return
     const url = URL.parse(address)

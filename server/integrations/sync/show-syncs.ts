@@ -11,7 +11,7 @@ const stateOf = ({ enabled, pausedReason }: Row, lastRun: LastRun | undefined) =
   return pausedReason === null ? ('waiting' as const) : ('paused' as const)
 }
 
-/** Returns the syncs of these integrations in the format of the API. */
+/** Returns the syncs of these integrations in the API's format. */
 export const findShownSyncs = async (db: Db, org: OrgId, integrationIds: string[]) => {
   const rows = await listSyncs(db, org, integrationIds)
   const lastRuns = new Map((await listLastRuns(db, org, integrationIds)).map((run) => [run.integrationId, run]))

@@ -19,7 +19,7 @@ import { findSealedSync, lockSync, lockSyncShared, updateSync } from './queries.
 import { Superseded, settleFailed, settleFetched } from './record-outcome.ts'
 import { endRun, findRunningRun, lockRunningRun, updateRun } from './runs/queries.ts'
 
-/** Makes the next step of a run: lists a page, fetches a call, or completes the period. */
+/** Takes the next step of a run: lists a page, fetches a call, or completes the period. */
 
 type Run = NonNullable<Awaited<ReturnType<typeof findRunningRun>>>
 type Sync = NonNullable<Awaited<ReturnType<typeof findSealedSync>>>
@@ -45,7 +45,7 @@ export const findState = async (deps: Deps, org: OrgId, runId: string): Promise<
 const ask = (deps: Deps, { account }: SyncState, asked: Parameters<typeof askProvider>[2]) =>
   askProvider(deps.outbound, account, asked, { maxBytes: deps.config.limits.documentBytes, now: deps.clock.now() })
 
-/** Stores the listed calls and those to fetch, together with the cursor of the next page. */
+/** Stores the listed calls and the calls to fetch, together with the cursor of the next page. */
 const notePage = async (deps: Deps, trx: Db, { org, run, sync }: SyncState, page: ListedPage): Promise<void> => {
   const now = deps.clock.now()
   const { id, integrationId } = run
@@ -107,7 +107,7 @@ const payloadOf = ({ account }: SyncState, body: Buffer): Parsed => {
   return { value: account.source.payloadOf(parsed.value) }
 }
 
-/** Fetches one call and stores it like a webhook. If something is wrong with only this call, records a gap. */
+/** Fetches one call and stores it like a webhook. If there is a problem with only this call, records a gap. */
 export const fetchCall = async (
   deps: Deps,
   attempt: Attempt,
@@ -119,7 +119,7 @@ export const fetchCall = async (
   const fail = async (reason: string): Promise<void> =>
     attempt.transaction((trx) => settleFailed(trx, org, call, reason))
   const response = await ask(deps, state, account.source.detail(externalId))
-  // A key may lack access to a single call. If it lacks access to many in a row, the key is wrong.
+  // A key may lack access to a single call. If it lacks access to many calls in a row, the key is wrong.
   const isHidden = mayFail && 'refused' in response && response.status === 403
   const answer = isHidden ? { trouble: 'The API key has no access to this call (status 403).' } : response
   attempt.signal.throwIfAborted()
@@ -143,7 +143,7 @@ export const fetchCall = async (
   return 'done'
 }
 
-/** Completes a period that was listed and fetched. Starts the next period, or completes the run. */
+/** Completes a period after all its calls were listed and fetched. Starts the next period, or completes the run. */
 export const finishWindow = (deps: Deps, attempt: Attempt, { org, run }: SyncState): Promise<StepOutcome> =>
   attempt.transaction(async (trx) => {
     const { id, integrationId, windowUntil, until } = run

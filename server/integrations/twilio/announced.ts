@@ -4,7 +4,7 @@ import type { Parsed } from '../payload.ts'
 
 export type Announced = 'transcript' | 'recording'
 
-/** Returns the data to fetch if the payload only announces it. */
+/** Returns a reference to the data to fetch, if the payload only announces the data. */
 export const announcedIn = (provider: Provider, parsed: Parsed): Announced | undefined => {
   if (provider !== 'twilio' || !('value' in parsed)) return undefined
   if (announcedRecording(parsed.value)) return 'recording'

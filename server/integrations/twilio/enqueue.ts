@@ -6,7 +6,9 @@ import { pullTranscript } from './jobs.ts'
 
 type Pull = { organizationId: OrgId; deliveryId: string }
 
-/** Queues a job that fetches the data that a delivery announces, in the transaction that stores it as pending. */
+/**
+ * Queues a job that fetches the data announced by a delivery, in the transaction that stores the delivery as pending.
+ */
 export const enqueuePull = async ({ jobs }: Pick<Deps, 'jobs'>, trx: Db, announced: Announced, pull: Pull) => {
   if (announced === 'recording') await jobs.enqueue(trx, pullRecording, pull)
   else await jobs.enqueue(trx, pullTranscript, pull)

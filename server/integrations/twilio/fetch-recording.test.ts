@@ -16,7 +16,7 @@ const { call } = server
 
 const callSid = 'CA00000000000000000000000000000007'
 
-/** Sends a form like Twilio does, with a signature of the URL and the sorted fields. */
+/** Sends a form as Twilio does, with a signature over the URL and the sorted fields. */
 const postForm = ({ webhookPath }: WebhookProvider, fields: Record<string, string>, key = secret) => {
   const text = Object.keys(fields)
     .sort()

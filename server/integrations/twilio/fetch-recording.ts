@@ -18,7 +18,10 @@ import type { TwilioSettings } from '../settings.ts'
 /** The call has no conversation yet, because its transcript arrives minutes after its recording. */
 class NoCallYet extends Error {}
 
-/** Returns whether a URL belongs to Twilio. The account's token is sent nowhere else, whatever URL the callback has. */
+/**
+ * Returns whether a URL belongs to Twilio. The account's token is only sent to Twilio, regardless of the URL in the
+ * callback.
+ */
 const isTwilio = (url: URL, apiBaseUrl: string | undefined): boolean =>
   (url.protocol === 'https:' && /(^|\.)twilio\.com$/.test(url.hostname)) ||
   (apiBaseUrl !== undefined && url.origin === new URL(apiBaseUrl).origin)
@@ -30,11 +33,11 @@ const sourceOf = (address: string, { accountSid, apiBaseUrl }: TwilioSettings, t
   return { url: address, headers: { authorization } }
 }
 
-/** Fetches the recording of a Twilio status callback once its call has a conversation. */
+/** Fetches the recording announced by a Twilio status callback, after its call has a conversation. */
 export const pullRecording = defineJob({
   name: 'twilio.pull-recording',
   payload: Type.Object({ organizationId: OrganizationId, deliveryId: Type.String() }),
-  // The pauses grow from half a minute to an hour, over half a day.
+  // The delays grow from half a minute to an hour, over half a day.
   retryLimit: 16,
   retryDelaySeconds: 30,
   timeoutSeconds: 15 * 60,
@@ -60,7 +63,7 @@ export const pullRecording = defineJob({
     const source = sourceOf(announced.url, settings, openSecret(secrets, integration))
     const file = await storeFetchedFile(deps, org, source, attempt.signal)
     await attempt.finish(async (trx) => {
-      // If an erasure has already listed the files, it would miss this one.
+      // If an erasure has already listed the files, it would miss this file.
       const isThere = await lockRecordedConversation(trx, org, conversationId)
       const stored = isThere ? await lockRecording(trx, org, conversationId) : undefined
       const isNew = isThere && !hasFile(stored)

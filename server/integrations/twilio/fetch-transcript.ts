@@ -4,7 +4,7 @@ import type { Outbound } from '../../platform/outbound/outbound.ts'
 import { at, type JsonObject, textOf } from '../../transcripts/json.ts'
 import { isUnfinished } from '../../transcripts/provider-calls/twilio.ts'
 
-/** Fetching failed and is retried. The organization can read the message. */
+/** Fetching has failed and will be retried. The organization can read the message. */
 export class PullFailed extends Error {}
 
 type Account = { accountSid: string; token: string; baseUrl: string }
@@ -14,7 +14,7 @@ const timeoutMs = 30_000
 const mostPages = 100
 const pageSize = 1_000
 
-/** Fetches a Twilio Conversational Intelligence transcript with all its parts. */
+/** Fetches a Twilio Conversational Intelligence transcript, including all its pages. */
 export const fetchTranscript = async (
   outbound: Outbound,
   { accountSid, token, baseUrl }: Account,

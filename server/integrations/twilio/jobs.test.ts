@@ -17,7 +17,7 @@ const announcement = sampleBytes('twilio_ci_webhook.json')
 
 type Answers = Record<string, unknown | ((base: string) => unknown)>
 
-/** Starts a Twilio server. A number in place of a response is a status. */
+/** Starts a Twilio server. A number in place of a response is used as the status. */
 const serveTwilio = async (changes: Answers = {}) => {
   const asked: string[] = []
   const refused: string[] = []

@@ -30,7 +30,7 @@ const reasonOf = (error: unknown): string =>
 export const pullTranscript = defineJob({
   name: 'twilio.pull-transcript',
   payload: Type.Object({ organizationId: OrganizationId, deliveryId: Type.String() }),
-  // The pauses grow from half a minute to an hour, over half a day, because transcribing a long call takes time.
+  // The delays grow from half a minute to an hour, over half a day, because transcribing a long call takes time.
   retryLimit: 16,
   retryDelaySeconds: 30,
   timeoutSeconds: 600,

@@ -65,7 +65,7 @@ export type Gap = {
   externalId: string
   state: GapState
   reason: string | null
-  /** Null leaves the known value unchanged. */
+  /** Null leaves the current value unchanged. */
   beganAt: Date | null
   triedAt: Date
   nextTryAt: Date
@@ -92,8 +92,8 @@ export const deleteGap = async (trx: Db, org: OrgId, integrationId: string, exte
 }
 
 /**
- * Selects gaps whose call was stored, from any source. They are deleted, because the ID of a call must not outlive the
- * call.
+ * Selects gaps whose call has been stored from any source. They are deleted, because the ID of a call must not outlive
+ * the call.
  */
 export const storedGaps = dueRows({
   table: 'integration_sync_gaps',
@@ -104,7 +104,7 @@ export const storedGaps = dueRows({
         SELECT FROM transcripts t WHERE t.organization_id = ${org} AND t.conversation_id = c.id))))`,
 })
 
-/** Deletes gaps of erased calls in all integrations. */
+/** Deletes the gaps for erased calls in all integrations. */
 export const deleteGapsOfCalls = async (trx: Db, org: OrgId, externalIds: string[]): Promise<void> => {
   await trx
     .deleteFrom('integration_sync_gaps')

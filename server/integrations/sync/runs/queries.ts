@@ -7,7 +7,7 @@ import type { Provider } from '../../../transcripts/provider-calls/read-call.ts'
 
 type RunStatus = 'running' | 'completed' | 'failed' | 'cancelled'
 
-/** The counts of a run. Each is also the name of its column. */
+/** The counts of a run. Each name is also the name of its column. */
 const counters = ['listed', 'stored', 'filled', 'failed', 'unfinished', 'erased'] as const
 type Counter = (typeof counters)[number]
 
@@ -20,7 +20,7 @@ const runColumns = [
   'ended_at as endedAt',
 ] as const
 
-/** Returns the newest run of each integration, which the last index entry finds. */
+/** Returns the newest run of each integration, which is found in the last index entry. */
 export const listLastRuns = async (db: Db, org: OrgId, integrationIds: string[]) =>
   db
     .selectFrom('integration_sync_runs')
@@ -36,7 +36,7 @@ export const listLastRuns = async (db: Db, org: OrgId, integrationIds: string[])
     )
     .execute()
 
-/** Sums the counts of runs from an ID on. */
+/** Sums the counts of all runs starting at an ID. */
 export const sumRuns = (db: Db, org: OrgId, integrationId: string, sinceId: string) => {
   const sum = (name: Counter) => sql<number>`COALESCE(sum(${sql.ref(name)}), 0)`.as(name)
   return db
@@ -136,7 +136,8 @@ export const updateRun = async (trx: Db, org: OrgId, id: string, change: RunChan
 }
 
 /**
- * Removes a call from those to fetch, and counts it. Returns false if another process has done this or the run is over.
+ * Removes a call from the list of calls to fetch, and counts it. Returns false if another process has already done
+ * this, or if the run is over.
  */
 export const settlePending = async (trx: Db, org: OrgId, id: string, externalId: string, counter?: Counter) => {
   const count: RawBuilder<unknown> = counter ? sql`, ${sql.ref(counter)} = ${sql.ref(counter)} + 1` : sql``
