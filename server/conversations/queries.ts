@@ -6,8 +6,8 @@ import { notFound } from '../platform/errors.ts'
 import type { Signals } from '../transcripts/signals/signals.ts'
 
 /**
- * All columns belong to one table, so that a Citus cluster does not have to plan a join. JSON is selected as text,
- * because the coordinator would otherwise parse it and write it again.
+ * All columns belong to one table, so that a Citus cluster doesn't have to plan a join. JSON is selected as text,
+ * because otherwise the coordinator would parse it and write it again.
  */
 export const columns = [
   'conversations.id',
@@ -58,7 +58,7 @@ export const getConversation = async (db: Db, org: OrgId, id: string) => {
 
 type TranscriptionStatus = 'pending' | 'completed' | 'failed'
 
-/** Returns everything that the API's transcript needs, even if the conversation has none. */
+/** Returns everything that the API's transcript needs, even if the conversation has no transcript. */
 export const getTranscript = (db: Db, org: OrgId, id: string) =>
   db
     .selectFrom('conversations as c')
@@ -117,7 +117,7 @@ export const findNamedConversations = (db: Db, org: OrgId, names: ConversationNa
 export const lockNamedConversations = (db: Db, org: OrgId, names: ConversationNames) =>
   selectNamed(db, org, names).orderBy('external_id').orderBy('id').forNoKeyUpdate().execute()
 
-/** Returns when the latest conversation arrived. IDs increase with time. */
+/** Returns the time when the latest conversation arrived. IDs increase with time. */
 export const findLastArrival = async (db: Db, org: OrgId): Promise<Date | undefined> => {
   const row = await db
     .selectFrom('conversations')

@@ -1,4 +1,4 @@
-// Resolves items of a batch that identify their conversation by its ID or its external ID.
+// Resolves the items in a batch, which identify their conversations by ID or by external ID.
 import { type ApiError, invalid } from '../platform/errors.ts'
 import type { ConversationNames } from './queries.ts'
 
@@ -11,7 +11,7 @@ export const faultOfNames = ({ conversationId, conversationExternalId }: Item): 
     ? invalid('conversationId', 'or conversationExternalId is required, but not both')
     : undefined
 
-/** Maps an item to the ID of its conversation, among those found. */
+/** Maps an item to its conversation's ID, if the conversation was found. */
 export const idsOfNamed = async (
   items: Item[],
   find: (names: ConversationNames) => Promise<Conversation[]>,

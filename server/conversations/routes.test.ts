@@ -418,7 +418,7 @@ it('a company that is deleted just before a commit is a fault with its path, not
     await sql`DELETE FROM companies WHERE organization_id = ${org} AND id = ${company.id}`.execute(trx)
     const asked = server.call('PATCH', `/v1/conversations/${made.id}`, { key, body: { companyId: company.id } })
     await expect.poll(() => countWaiting(db, 'update conversations'), { interval: 5 }).toBe(1)
-    // The object keeps the request from being awaited before the commit.
+    // The object prevents the request from being awaited before the commit.
     return { asked }
   })
   const { status, body } = await answer.asked

@@ -19,7 +19,7 @@ const tags = ['Conversations']
 
 type StoredTranscript = Awaited<ReturnType<typeof getTranscript>>
 
-/** Returns how the recording was transcribed, or null if it wasn't, or the transcript was sent. */
+/** Returns how the recording was transcribed, or null if it wasn't transcribed or the transcript was sent. */
 const transcriptionOf = (transcript: StoredTranscript) => {
   const { content, transcribedBy, transcriptionStatus: status, transcriptionModel: model } = transcript
   const { transcriptionCreatedAt: createdAt } = transcript
@@ -36,7 +36,7 @@ const transcriptionOf = (transcript: StoredTranscript) => {
   }
 }
 
-/** Returns the transcript's fields except its content and turns. */
+/** Returns the transcript's fields, except its content and turns. */
 const aboutTranscript = (transcript: StoredTranscript, recordingUrl: string | undefined) => {
   const { conversationId, createdAt, conversationCreatedAt, durationSeconds, systemPrompt, unreadable } = transcript
   const { transcribedBy } = transcript
@@ -88,7 +88,7 @@ export const conversations = (app: App, deps: Deps): void => {
         if (told === undefined || told.status === 'erased') throw erasedError()
         const verb = told.status === 'created' ? 'create' : 'complete'
         await recordAudit(trx, actor, `conversation.${verb}`, { type: 'conversation', id: told.id })
-        // It is still locked here. After the transaction, it could be erased at any time.
+        // The conversation is still locked here. After the transaction, it could be erased at any time.
         conversation = await getConversation(trx, actor.org, told.id)
       })
       if (!outcome || !('id' in outcome) || !conversation) throw erasedError()

@@ -3,7 +3,7 @@ import { makeOrganization } from '../../test/make.ts'
 import { sample } from '../../test/samples/ingest/sample.ts'
 import { testServer } from '../../test/server.ts'
 
-/** Tests formats of senders without webhooks. A client sends their transcripts in a conversation of our format. */
+/** Tests the formats of senders without webhooks. A client sends their transcripts in a conversation in our format. */
 
 const server = await testServer()
 let key: string

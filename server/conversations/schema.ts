@@ -207,7 +207,7 @@ const Transcription = Closed({
   endedAt: Nullable(Timestamp),
 })
 
-/** The transcript in the format of the API, with its parsed turns. */
+/** The transcript in the API's format, with parsed turns. */
 export const Transcript = Closed(
   {
     conversationId: Id,

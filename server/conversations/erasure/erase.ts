@@ -6,9 +6,9 @@ import { deleteConversations, insertTombstones, listErasedFiles, lockErased } fr
 import { tombstoneHash } from './tombstone.ts'
 
 /**
- * Erases conversations and everything about them in the caller's transaction, and stores hashes of their external IDs
- * so that a late part does not bring them back. Returns the erased conversations. `server/reactions.ts` lists the
- * resources that delete data without a foreign key.
+ * Erases conversations and all their data in the caller's transaction, and stores hashes of their external IDs so that
+ * a late part does not bring them back. Returns the erased conversations. `server/reactions.ts` lists the resources
+ * that delete data without a foreign key.
  */
 export const eraseConversations = async (deps: Deps, trx: Db, org: OrgId, ids: string[]): Promise<string[]> => {
   const erased = await lockErased(trx, org, ids)
@@ -26,7 +26,7 @@ export const eraseConversations = async (deps: Deps, trx: Db, org: OrgId, ids: s
   )
   await deps.reactions.conversationsErasing(trx, org, { conversationIds: erasedIds, conversations: erased })
   await deleteConversations(trx, org, erasedIds)
-  // Nobody can complete a review of these conversations from here on, so no new delivery appears.
+  // From this point on, nobody can complete a review of these conversations, so no new delivery appears.
   await deleteDeliveriesOfReviews(trx, org, erasedIds)
   if (externalIds.length > 0) await insertTombstones(trx, org, hashes)
   await deps.reactions.conversationsErased(trx, org, { externalIds })

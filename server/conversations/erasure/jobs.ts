@@ -8,7 +8,7 @@ import { findRetentionDays, listOutdatedConversations, listRetainingOrganization
 
 const batchSize = 500
 
-/** Lists batches from the oldest conversation on, so that the last conversation identifies a batch. */
+/** Lists batches starting with the oldest conversation, so that the last conversation identifies a batch. */
 async function* listBatches({ db }: Deps, org: OrgId, now: Date, first: string | undefined) {
   const days = await findRetentionDays(db, org)
   if (days === null) return

@@ -3,7 +3,7 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 
 type Erased = { id: string; externalId: string | null; startedAt: Date; agentId: string }
 
-/** Locks conversations in the same order as ingest, which then finds their tombstones. */
+/** Locks conversations in the same order as ingest does. If ingest waits, it finds their tombstones. */
 export const lockErased = (trx: Db, org: OrgId, ids: string[]): Promise<Erased[]> =>
   trx
     .selectFrom('conversations')
@@ -46,7 +46,7 @@ export const deleteConversations = async (trx: Db, org: OrgId, ids: string[]): P
 export const listRetainingOrganizationsAllOrgs = (db: Db) =>
   db.selectFrom('organizations').select(sql<OrgId>`id`.as('id')).where('retention_days', 'is not', null).execute()
 
-/** Returns the retention period, or null if everything is kept. */
+/** Returns the retention period, or null if all conversations are kept. */
 export const findRetentionDays = async (db: Db, org: OrgId): Promise<number | null> => {
   const found = await db
     .selectFrom('organizations')

@@ -78,7 +78,7 @@ const erase = (id: string) => call('DELETE', `/v1/conversations/${id}`, { key })
 
 describe('erasing a conversation', () => {
   it('leaves none of its content in any table, file, or log line', async () => {
-    // The response repeats the content of the request. It is a failure, so the delivery is stored and retried.
+    // The response repeats the request's content. It is a failure, so the delivery is stored and retried.
     const receiver = await openReceiver((_request, response) => response.writeHead(500).end(planted))
     const events = ['review.completed']
     const endpoint = await makeActiveWebhookEndpoint(server, key, { url: receiver.url, events })
@@ -121,7 +121,7 @@ describe('erasing a conversation', () => {
     }
     expect((await erase(id)).status).toBe(404)
 
-    // A late part is ignored, whatever its source is.
+    // A late part is ignored, regardless of its source.
     expect(await call('POST', '/v1/conversations', { key, body: bodyOf(externalId) })).toMatchObject({ status: 409 })
     expect(await post(server, called, report)).toMatchObject({ status: 200, body: { status: 'erased' } })
     await server.drain()
@@ -163,7 +163,7 @@ describe('erasing a conversation', () => {
     await erase(id)
     await server.drain()
     const left = await listed()
-    // The payload of the ignored webhook was never stored, only its arrival.
+    // The payload of the ignored webhook was never stored, only the fact that it arrived.
     expect(left.map(({ status }: { status: string }) => status)).toEqual(['unreadable', 'ignored'])
     const kept = await call('GET', `/v1/integrations/${called.id}/deliveries/${left[0].id}`, { key })
     expect(kept.body.payload).toContain('of another call')

@@ -15,7 +15,7 @@ import type { IngestDeps } from './store.ts'
 
 /** The number of conversations in a transaction. Larger transactions are not faster, but hold locks longer. */
 const chunkItems = 500
-/** How many bytes of a stream one transaction can keep in memory. */
+/** The number of bytes from a stream that one transaction can keep in memory. */
 const chunkBytes = 4 * 1024 * 1024
 
 type ItemAnswer = Static<typeof BatchAnswer>['data'][number]
@@ -31,13 +31,13 @@ const answerTo = (outcome: IngestOutcome): Omit<ItemAnswer, 'index'> => {
 export const erasedError = () =>
   new ApiError('conflict', 'The conversation with this externalId was erased and cannot be created again.')
 
-/** Returns an error if the item has metrics that the organization is not allowed to store. */
+/** Returns an error if the item has metrics that the organization isn't allowed to store. */
 export const metricsRefusal = ({ entitlements }: Actor, { metrics }: Incoming): ApiError | undefined =>
   metrics.length > 0 && !entitlements.metrics
     ? new ApiError('forbidden', 'Your organization needs the Metrics entitlement.')
     : undefined
 
-/** Stores the valid items and returns the outcome of each. The first chunk of a request writes its audit event. */
+/** Stores the valid items and returns each item's outcome. The first chunk of a request writes its audit event. */
 const openBatch = (deps: IngestDeps, actor: Actor) => {
   let next = 0
   const bounds = { now: deps.clock.now(), metadataBytes: deps.config.limits.metadataBytes }
@@ -77,7 +77,9 @@ export const ingestList = async (deps: IngestDeps, actor: Actor, items: unknown[
   return { data }
 }
 
-/** Responds once the whole stream is stored. If it fails in between, stored items stay and can be sent again. */
+/**
+ * Responds after the entire stream is stored. If it fails in between, the stored items remain and can be sent again.
+ */
 export const ingestStream = async (deps: IngestDeps, actor: Actor, lines: Readable): Promise<Readable> => {
   const store = openBatch(deps, actor)
   const spool = openSpool()

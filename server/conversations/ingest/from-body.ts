@@ -7,7 +7,7 @@ type Body = Static<typeof ConversationCreate>
 
 type Bounds = { now: Date; metadataBytes: number }
 
-/** The clock of a sender can be ahead by this much. */
+/** The maximum amount by which a sender's clock can be ahead. */
 const aheadMs = 5 * 60_000
 
 const agentOf = ({ agentId, agentExternalId, agent }: Body): AgentReference | undefined => {
@@ -26,7 +26,7 @@ const versionsOf = ({ agentVersionId, agentVersionLabel, systemPrompt }: Body): 
   return references
 }
 
-/** Validates the metadata of a request, or the metadata that results from merging it with the stored metadata. */
+/** Validates the metadata in a request, or the metadata that results from merging it with stored metadata. */
 export const metadataIssues = (metadata: object, bytes: number): Issue[] => {
   const text = JSON.stringify(metadata)
   // A character has at most three bytes.
@@ -57,7 +57,7 @@ const aheadIssues = (startedAt: Date, now: Date): Issue[] =>
     ? [{ path: 'startedAt', message: 'must not be more than 5 minutes in the future' }]
     : []
 
-/** Validates a request beyond its schema. Returns an incoming conversation, or an error with all issues. */
+/** Validates a request beyond its schema. Returns an incoming conversation, or an error that lists all issues. */
 export const readBody = (body: Body, { now, metadataBytes }: Bounds): Incoming | ApiError => {
   const startedAt = new Date(body.startedAt)
   const endedAt = body.endedAt ? new Date(body.endedAt) : null

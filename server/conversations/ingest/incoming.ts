@@ -11,7 +11,7 @@ export type VersionReference =
   | { id: string }
   /** With `make`, a missing version with this label is created, even without a prompt. */
   | { label: string; make?: true }
-  /** The version is found by its content, or created with the label. */
+  /** The version is found by its content, or is created with the label. */
   | { systemPrompt: string; label?: string | null }
 
 export type MetricValue = number | boolean | string
@@ -30,7 +30,7 @@ export type Incoming = {
   endReason: string | null
   customerId: string | null
   metadata: Record<string, unknown>
-  /** The transcript is stored as it was sent and can be any JSON. Long JSON is a `JsonText`. */
+  /** The transcript is stored as it was sent, and can be any JSON. Long JSON is a `JsonText`. */
   transcript: unknown
   /** The format to try first when reading the transcript. */
   provider?: string

@@ -251,7 +251,7 @@ describe('concurrency', () => {
       SELECT label FROM agent_versions WHERE organization_id = ${org} ORDER BY label`.execute(db)
     expect(rows.map(({ label }) => label)).toEqual(['v2', null])
 
-    // Without a prompt, a label selects the version with that label, or creates one from only the label.
+    // Without a prompt, a label selects the version with that label, or creates a version that only has the label.
     const { body } = await server.call('GET', '/v1/agents', { key })
     const bare = { systemPrompt: '', config: { version: 'v3' } }
     const made = await server.call('POST', `/v1/agents/${body.data[0].id}/versions`, { key, body: bare })

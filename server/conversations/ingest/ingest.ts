@@ -24,10 +24,10 @@ import { type References, resolveReferences } from './references.ts'
 import { type IngestDeps, type Slot, storeSlots } from './store.ts'
 import { type Prepared, prepare } from './tasks.ts'
 
-/** A conversation whose transcript was read, or the reason why it can't be stored. */
+/** A conversation with a parsed transcript, or the reason why it can't be stored. */
 type PreparedItem = Omit<Incoming, 'transcript'> & Pick<Prepared, 'transcript'> & { fault?: ApiError }
 
-/** How many conversations are prepared at once. Each is in memory several times. */
+/** The number of conversations that are prepared at once. Several copies of each are in memory. */
 const lanes = 8
 
 type PreparedBatch = { items: PreparedItem[]; redacts: boolean }
@@ -52,7 +52,7 @@ const prepareAll = async (
     let since = performance.now()
     while (next < given.length) {
       const index = next++
-      items[index] = await prepareOne(given[index] as Incoming) // The loop ends after the last index
+      items[index] = await prepareOne(given[index] as Incoming) // The loop ends after the last index.
       if (performance.now() - since < 10) continue
       await setImmediate()
       since = performance.now()
@@ -62,7 +62,7 @@ const prepareAll = async (
   return { items, redacts }
 }
 
-/** Locks the stored conversations of a batch, and finds the external IDs that were erased. */
+/** Locks the stored conversations in a batch, and finds the external IDs that were erased. */
 const findPresent = async (trx: Db, org: OrgId, externalIds: string[]) => {
   if (externalIds.length === 0) return { slots: new Map<string, Slot>(), erased: new Set<string>() }
   const rows = await lockConversationsByExternalId(trx, org, externalIds)
@@ -113,7 +113,7 @@ const applyPart = (slot: Slot | undefined, part: ConversationPart, metadataBytes
   return slot ? { ...slot, state } : { before: null, state, metrics: [], recordingUrl: null }
 }
 
-/** Returns an error if a conversation would have too many metrics from all its parts together. */
+/** Returns an error if the parts of a conversation together would have too many metrics. */
 const tooManyMetrics = (
   slot: Slot | undefined,
   { metrics }: Pick<Incoming, 'metrics'>,
@@ -129,7 +129,7 @@ const tooManyMetrics = (
 
 type MetricKeys = Map<string, string[]>
 
-/** Finds the metric keys of stored conversations that receive more metrics. */
+/** Finds the metric keys of stored conversations that receive additional metrics. */
 const findMetricKeys = async (
   trx: Db,
   org: OrgId,
@@ -158,7 +158,7 @@ const statusOf = (slot: Slot | undefined, next: Slot) => {
 }
 
 /**
- * Returns whether the item has metrics or a recording that no earlier item had. Only the database can tell which of
+ * Returns whether the item has metrics or a recording that no earlier item has. Only the database can tell which of
  * them are new.
  */
 const bringsMore = (slot: Slot, { metrics, recordingUrl }: PreparedItem): boolean =>
@@ -167,8 +167,8 @@ const bringsMore = (slot: Slot, { metrics, recordingUrl }: PreparedItem): boolea
 
 const maxRemembered = 10_000
 /**
- * Whether each organization redacted its last batch. The transaction checks it, and prepares the batch again if the
- * setting changed.
+ * Whether each organization redacted its last batch. The transaction checks this value, and prepares the batch again if
+ * the setting has changed.
  */
 const lastRedacts = new Map<OrgId, boolean>()
 
@@ -196,7 +196,7 @@ const ingestOnce = async (
 
   const isErased = ({ externalId }: PreparedItem) => externalId !== null && erased.has(externalId)
   const valid = items.filter((item) => !item.fault && !isErased(item))
-  // If the conversation is already stored, it can't change its agent, so a missing agent is not created.
+  // If the conversation is already stored, its agent can't change, so a missing agent is not created.
   const toResolve = valid.map((item) => {
     if ('id' in item.agent || item.externalId === null || !slots.has(item.externalId)) return item
     return { ...item, agent: { externalId: item.agent.externalId } }
@@ -243,8 +243,8 @@ const ingestOnce = async (
 }
 
 /**
- * Stores conversations. Nothing else writes to their tables. The whole batch is one transaction together with
- * everything that it triggers: evaluations, downloads of recordings, and the writes of the caller.
+ * Stores conversations. No other code writes to their tables. The whole batch is one transaction, together with
+ * everything that it triggers: evaluations, downloads of recordings, and the caller's writes.
  */
 export const ingestConversations = async (
   deps: IngestDeps,
@@ -253,7 +253,7 @@ export const ingestConversations = async (
   also?: AfterIngest,
 ): Promise<IngestOutcome[]> => {
   const near = deps.database.dbOf(org)
-  // This runs before the transaction, so that waiting for a thread does not occupy a connection.
+  // This runs before the transaction, so that no connection is occupied while waiting for a thread.
   const redacts = lastRedacts.get(org) ?? (await getIngestSettings(near, org)).redacts
   const prepared = await prepareAll(deps, org, given, redacts)
   return tryTransaction(near, (trx) => ingestOnce(deps, trx, org, given, prepared, also))

@@ -3,7 +3,7 @@ import { ApiError } from '../../platform/errors.ts'
 import { openByteCollector } from '../../platform/http/byte-collector.ts'
 import { readJson } from '../../platform/http/json/read.ts'
 
-/** Reads newline-delimited JSON as it arrives. Only one chunk is in memory. */
+/** Reads newline-delimited JSON as it arrives. Only one chunk is kept in memory. */
 
 const newline = 0x0a
 /** Many lines can arrive at once. After this time, other work gets its turn. */
@@ -54,7 +54,7 @@ const parseLine = async (line: Buffer): Promise<unknown> => {
 
 export type ChunkLimits = { items: number; bytes: number; lineBytes: number }
 
-/** Yields the values of the lines in chunks, or an error in place of an invalid one. Blank lines do not count. */
+/** Yields the values of the lines in chunks, with an error in place of each invalid value. Blank lines do not count. */
 export async function* chunksOfLines(source: AsyncIterable<Buffer>, limits: ChunkLimits): AsyncGenerator<unknown[]> {
   let chunk: unknown[] = []
   let bytes = 0

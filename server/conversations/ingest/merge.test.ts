@@ -41,7 +41,7 @@ const permutations = <T>(list: T[]): T[][] =>
     ? [list]
     : list.flatMap((one, at) => permutations(list.toSpliced(at, 1)).map((rest) => [one, ...rest]))
 
-/** Leaves out intermediate values, which are not part of the state. */
+/** Omits intermediate values, which are not part of the state. */
 const settled = ({ transcript, ...state }: ConversationState) => ({
   ...state,
   hash: transcript?.hash,

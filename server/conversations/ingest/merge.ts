@@ -5,15 +5,15 @@ import type { Incoming } from './incoming.ts'
 import type { GivenTranscript, ReadTranscript } from './transcript.ts'
 
 /**
- * Merges the parts of a conversation into one row. Parts can arrive twice, late, and in any order. The row is the same
- * as long as they do not contradict each other.
+ * Merges the parts of a conversation into one row. Parts can arrive more than once, late, and in any order. The row is
+ * the same as long as they don't contradict each other.
  */
 
-/** A transcript that is stored, or that was just read and will be stored. */
+/** A transcript that is already stored, or that was just read and will be stored. */
 export type TranscriptState = Omit<ReadTranscript, 'content' | 'text' | 'measured'> & {
-  /** The provider and model that made it from the recording. Null if it was sent. */
+  /** The provider and model that created it from the recording. Null if the transcript was sent. */
   transcribedBy: string | null
-  /** This is only set until the transcript is stored. */
+  /** Only set until the transcript is stored. */
   fresh?: ReadTranscript
 }
 
@@ -27,19 +27,22 @@ export type ConversationState = ReportedFields & {
   id: string
   status: 'in_progress' | 'completed' | 'failed'
   transcript: TranscriptState | null
-  /** They are null until they are computed. */
+  /** Null until they are computed. */
   signals: Signals | null
 }
 
 /** An incoming conversation with resolved references. */
 export type ConversationPart = ReportedFields & {
   status: Incoming['status']
-  /** The company of the agent, for a conversation that specifies none. */
+  /** The agent's company, for conversations that don't specify one. */
   agentCompanyId: string | null
   transcript: GivenTranscript | null
 }
 
-/** Returns the duration. It is unknown above the maximum, because such an end means that there is none. */
+/**
+ * Returns the duration. A duration above the maximum counts as unknown, because such an end time means that there is
+ * none.
+ */
 export const secondsBetween = (startedAt: Date, endedAt: Date | null): number | null => {
   if (endedAt === null) return null
   const seconds = Math.max(0, Math.round((endedAt.getTime() - startedAt.getTime()) / 1_000))
@@ -110,7 +113,7 @@ const isFuller = (a: TranscriptState, b: TranscriptState): boolean => {
 const transcriptAfter = (present: TranscriptState | null, given: GivenTranscript | null): TranscriptState | null => {
   if (given === null || given.hash === present?.hash) return present
   const read = readState(given)
-  // A transcript that was sent always replaces one that was made from the recording.
+  // A transcript that was sent always replaces a transcript that was created from the recording.
   return present === null || present.transcribedBy !== null || isFuller(read, present) ? read : present
 }
 
@@ -119,7 +122,7 @@ export const contradictionOf = ({ id }: ConversationState, facts: string[]): Api
     conversationId: id,
   })
 
-/** Returns an error if a part contradicts facts that can't change. */
+/** Returns an error if a part contradicts immutable facts. */
 export const contradiction = (present: ConversationState, part: ConversationPart): ApiError | undefined => {
   const facts = [
     ...(part.agentId === present.agentId ? [] : ['agent']),

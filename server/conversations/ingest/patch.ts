@@ -14,7 +14,7 @@ import type { GivenTranscript } from './transcript.ts'
 
 type Change = Static<typeof ConversationUpdate>
 
-/** Locks a conversation, and returns undefined if there is none. */
+/** Locks a conversation. Returns undefined if there is none. */
 export const loadState = async (trx: Db, org: OrgId, id: string): Promise<ConversationState | undefined> => {
   const row = await lockConversation(trx, org, id)
   if (!row) return undefined
@@ -51,7 +51,7 @@ const changed = (state: ConversationState, change: Change, transcript: GivenTran
     endedAt,
     durationSeconds: durationOf(state, change, endedAt),
     metadata: metadataOf(state.metadata, change.metadata),
-    // The given transcript replaces the stored one, even if it has fewer turns.
+    // The given transcript replaces the stored one even if it has fewer turns.
     ...(transcript && transcript.hash !== state.transcript?.hash && { transcript: readState(transcript) }),
   }
 }
@@ -103,9 +103,7 @@ const changeOnce = async (
   await storeSlots(deps, trx, org, [slot])
 }
 
-/**
- * Changes a conversation and triggers everything that depends on it, in one transaction with the writes of the caller.
- */
+/** Changes a conversation and triggers everything that depends on it, in one transaction with the caller's writes. */
 export const changeConversation = async <T>(
   deps: IngestDeps,
   org: OrgId,
@@ -113,7 +111,7 @@ export const changeConversation = async <T>(
   given: Change,
   also: (trx: Db) => Promise<T>,
 ): Promise<T> => {
-  // This runs before the transaction, so that waiting for a thread occupies neither a connection nor a lock.
+  // This runs before the transaction, so that neither a connection nor a lock is held while waiting for a thread.
   const { redacts } = await getIngestSettings(deps.db, org)
   const { startedAt } = await getConversation(deps.db, org, id)
   const prepared = await prepareChange(deps, org, given, { startedAt, redacts })

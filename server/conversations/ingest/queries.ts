@@ -36,7 +36,7 @@ const stateColumns = [
 ] as const
 
 /**
- * Locks conversations in one order, so that two batches never deadlock. The lock does not block rows that refer to
+ * Locks conversations in a fixed order, so that two batches never deadlock. The lock does not block rows that refer to
  * them.
  */
 export const lockConversationsByExternalId = prepared((db, org: OrgId, externalIds: string[]) =>
@@ -59,8 +59,8 @@ export const lockConversation = (db: Db, org: OrgId, id: string) =>
     .executeTakeFirst()
 
 /**
- * Reads the transcripts of locked conversations. This must be a separate statement, because a statement that waits for
- * a lock still sees other tables as they were before.
+ * Reads the transcripts of locked conversations. This must be a separate statement, because a statement that has waited
+ * for a lock still sees other tables as they were before.
  */
 export const listTranscriptStates = (db: Db, org: OrgId, conversationIds: string[]) =>
   db
@@ -110,7 +110,7 @@ export type ConversationRow = {
   customerId: string | null
   metadata: Record<string, unknown>
   signals: Signals
-  /** This is only set for a new conversation. Later changes update it with the recording. */
+  /** Only set for a new conversation. Later changes update it with the recording. */
   recordingStatus: 'pending' | null
 }
 
@@ -164,7 +164,7 @@ const transcriptColumns: Column<TranscriptRow>[] = [
 const namesOf = (columns: Column<never>[], prefix = '') => sql.raw(columns.map(([name]) => prefix + name).join(', '))
 
 /**
- * The number of characters from which values are sent separately. In one array, they would be escaped, which takes
+ * Values with at least this many characters are sent separately. In an array, they would be escaped, which takes
  * several times as long as sending them.
  */
 const longArray = 256 * 1024
@@ -199,8 +199,8 @@ const givenRows = <Row>(columns: Column<Row>[], rows: Row[], more: Column<Row>[]
 }
 
 /**
- * Inserts conversations and returns how many are new. Another transaction can have inserted the rest first. Counts the
- * returned rows, because the command tag of a distributed INSERT … SELECT counts the given rows.
+ * Inserts conversations and returns the number of new ones. Another transaction may have inserted the others first.
+ * Counts the returned rows, because the command tag of a distributed INSERT … SELECT counts the given rows.
  */
 export const insertConversations = async (db: Db, org: OrgId, rows: ConversationRow[]): Promise<number> => {
   const names = namesOf(conversationColumns)

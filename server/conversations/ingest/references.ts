@@ -6,7 +6,7 @@ import { newId } from '../../platform/ids.ts'
 import type { AgentReference, Incoming } from './incoming.ts'
 import { resolveVersions, unknownVersion, type VersionQuestion, versionKey } from './versions.ts'
 
-/** Finds the agents, versions, and companies of the conversations of a whole batch. */
+/** Finds the agents, versions, and companies for all conversations in a batch. */
 
 type Agent = { id: string; externalId: string | null; companyId: string | null; keepsRecordings: boolean }
 
@@ -41,7 +41,7 @@ const resolveAgents = async (trx: Db, org: OrgId, wanted: AgentReference[]): Pro
     }
   }
   take(await findAgents(trx, org, { ids: [...ids], externalIds: [...externalIds.keys()] }))
-  // Missing agents are created in one order, so that two batches never deadlock.
+  // Missing agents are created in a fixed order, so that two batches never deadlock.
   const missing = [...externalIds.values()].flatMap((agent) =>
     'externalId' in agent && agent.make && !found.has(agentKey(agent))
       ? [{ id: newId(), externalId: agent.externalId, ...agent.make }]
@@ -60,7 +60,7 @@ const resolveAgents = async (trx: Db, org: OrgId, wanted: AgentReference[]): Pro
 
 type Named = Pick<Incoming, 'agent' | 'version' | 'companyId'>
 
-/** Returns the references of each conversation in the given order, or an error for each that can't be resolved. */
+/** Returns each conversation's references in the given order, or an error if they can't be resolved. */
 export const resolveReferences = async (trx: Db, org: OrgId, items: Named[]): Promise<(References | ApiError)[]> => {
   if (items.length === 0) return []
   const companyIds = [...new Set(items.flatMap(({ companyId }) => companyId?.toLowerCase() ?? []))]

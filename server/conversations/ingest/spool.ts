@@ -3,8 +3,8 @@ import { Readable } from 'node:stream'
 import { openNamelessFile } from '../../platform/nameless-file.ts'
 
 /**
- * Collects text without a limit, which is read once it is complete. Most of it is in a file, because a sender may not
- * read the response before it has sent its last line.
+ * Collects text of any length, to be read when it is complete. Most of it is in a file, because a sender may not read
+ * the response before it has sent its last line.
  */
 
 const inMemory = 1024 * 1024
@@ -34,7 +34,7 @@ export const openSpool = () => {
       length += text.length
       if (length > inMemory) await spill()
     },
-    /** Reads everything once, between two texts, and deletes it. */
+    /** Reads the collected text once, between two other texts, and deletes it. */
     read: (before: string, after: string): Readable => {
       const whole = async function* () {
         yield before
@@ -42,7 +42,7 @@ export const openSpool = () => {
           yield* file.createReadStream({ start: 0, encoding: 'utf8', autoClose: false }) as AsyncIterable<string>
         yield waiting.join('') + after
       }
-      // The generator can't close it, because it never starts if nobody reads.
+      // The generator can't close the file, because it never starts if nobody reads from it.
       return Readable.from(whole(), { objectMode: false }).once('close', close)
     },
     close,

@@ -5,12 +5,12 @@ import { getIngestSettings } from './queries.ts'
 import { type IngestDeps, storeSlots } from './store.ts'
 import { prepare } from './tasks.ts'
 
-/** A transcript that a model made from the recording. */
+/** A transcript that a model created from the recording. */
 export type MadeTranscript = { content: object; transcribedBy: string }
 
 /**
- * Stores a transcript that was made from the recording, with everything that follows from it. Returns whether it was stored:
- * it never replaces a transcript that was sent.
+ * Stores a transcript that was created from the recording, and everything that depends on it. Returns whether it was
+ * stored. It never replaces a transcript that was sent.
  */
 export const storeTranscription = async (
   deps: IngestDeps,

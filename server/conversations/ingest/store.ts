@@ -53,8 +53,7 @@ const measureStored = async ({ threads }: IngestDeps, trx: Db, org: OrgId, slots
 }
 
 /**
- * Returns the rows to write. Signals are computed again if the turns or the duration changed, because they depend on
- * both.
+ * Returns the rows to write. Signals are recomputed if the turns or the duration changed, because they depend on both.
  */
 const rowsOf = async (deps: IngestDeps, trx: Db, org: OrgId, slots: Slot[]): Promise<ConversationRow[]> => {
   const stored = await measureStored(deps, trx, org, slots.filter(needsSignals))
@@ -77,7 +76,7 @@ const transcriptRow = ({ state }: Slot): TranscriptRow[] => {
   return [{ conversationId: state.id, ...transcript, transcribedBy }]
 }
 
-/** The maximum number of characters of transcripts in one statement. Indexing the words of more text takes seconds. */
+/** The maximum number of transcript characters in one statement. Indexing the words of longer text takes seconds. */
 const statementLength = 2 * 1024 * 1024
 
 const byExternalId = (a: ConversationRow, b: ConversationRow): number =>
@@ -92,7 +91,7 @@ const storeConversations = async (deps: IngestDeps, trx: Db, org: OrgId, slots: 
     const inserted = await insertConversations(trx, org, inserts)
     if (inserted < inserts.length) throw new Overtaken('Another request stored one of these conversations first')
     const hashes = inserts.flatMap(({ externalId }) => (externalId === null ? [] : tombstoneHash(org, externalId)))
-    // Without this check, a conversation that was stored and erased since the lookup would return.
+    // Without this check, a conversation that was stored and erased after the lookup would come back.
     if ((await findTombstones(trx, org, hashes)).length > 0)
       throw new Overtaken('One of these conversations was erased in the meantime')
   }
@@ -131,7 +130,7 @@ const isToEvaluate = (slot: Slot): boolean =>
   slot.state.status === 'completed' && (slot.before?.status !== 'completed' || isTranscriptNew(slot))
 
 /**
- * Writes the changes and everything that follows from them. Returns the conversations whose metrics or recordings
+ * Writes the changes and everything that depends on them. Returns the conversations whose metrics or recordings
  * changed.
  */
 export const storeSlots = async (deps: IngestDeps, trx: Db, org: OrgId, slots: Slot[]): Promise<Set<string>> => {

@@ -12,14 +12,14 @@ import type { Turn } from '../../transcripts/turn.ts'
 import type { Incoming } from './incoming.ts'
 import { type GivenTranscript, giveTranscript, type IngestHints, type ReadTranscript } from './transcript.ts'
 
-/** Reads short incoming content directly, and long content in a thread. */
+/** Reads short incoming content on the event loop, and long content in a thread. */
 
 /**
- * The maximum number of characters that are read directly. Reading the worst text of this length takes a few
+ * The maximum number of characters that are read on the event loop. The worst text of this length takes a few
  * milliseconds.
  */
 const shortLength = 16 * 1024
-/** The limit for redacted content, which takes longer. */
+/** The limit for content to redact, which takes longer. */
 const shortRedacted = 2 * 1024
 
 type UnparsedParts = Pick<Incoming, 'transcript' | 'metadata' | 'metrics' | 'startedAt' | 'provider'>
@@ -70,7 +70,10 @@ const turnsOfLong = defineTask({
 
 type Content = { content: string; hints: Partial<IngestHints> }
 
-/** When redacted words are spoken, and who speaks when, or null if the transcript doesn't say. */
+/**
+ * The times at which redacted words are spoken, and the times at which each speaker speaks, or null if the transcript
+ * doesn't contain times.
+ */
 export type SpokenTimes = { redacted: RedactedSpans; utterances: Utterance[] | null }
 
 const readTimesNow = ({ content, hints }: Content): SpokenTimes => {
@@ -83,7 +86,7 @@ const readTimesOfLong = defineTask({ name: 'conversations.spoken-times', run: re
 
 export const conversationTasks = [readLong, redactLong, measureLong, turnsOfLong, readTimesOfLong]
 
-/** Returns when redacted words of a stored transcript are spoken. */
+/** Returns the times at which redacted words in a stored transcript are spoken. */
 export const readSpokenTimes = async (threads: Threads, org: OrgId, content: Content): Promise<SpokenTimes> =>
   content.content.length <= shortRedacted ? readTimesNow(content) : threads.run(org, readTimesOfLong, content)
 
@@ -96,7 +99,10 @@ const measureNow = (content: string, hints: Partial<IngestHints>): MeasuredSigna
 export const measureContent = (threads: Threads, org: OrgId, content: string, hints: Partial<IngestHints>) =>
   content.length <= shortLength ? measureNow(content, hints) : threads.run(org, measureLong, { content, hints })
 
-/** Returns the turns of a long stored transcript as JSON, or undefined if it is short enough to be read directly. */
+/**
+ * Returns the turns of a long stored transcript as JSON, or undefined if it is short enough to be read on the event
+ * loop.
+ */
 export const turnsOfLongContent = (threads: Threads, org: OrgId, content: string, hints: Partial<IngestHints>) =>
   content.length <= shortLength ? undefined : threads.run(org, turnsOfLong, { content, hints })
 
@@ -127,7 +133,7 @@ const readGiven = (threads: Threads, org: OrgId, value: unknown, hints: IngestHi
 }
 
 /**
- * Reads the transcript, and redacts everything if the organization requires it. Throws if the transcript can't be
+ * Reads the transcript, and redacts all content if the organization requires it. Throws if the transcript can't be
  * stored.
  */
 export const prepare = async (

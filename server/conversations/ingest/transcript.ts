@@ -3,18 +3,18 @@ import { readTranscript } from '../../transcripts/read-transcript.ts'
 import { type MeasuredSignals, measure } from '../../transcripts/signals/compute.ts'
 import type { Turn } from '../../transcripts/turn.ts'
 
-/** An incoming transcript, both as it was sent and parsed. */
+/** An incoming transcript in both original and parsed form. */
 export type ReadTranscript = {
   content: string
   hash: string
-  /** The number of characters of the content. */
+  /** The number of characters in the content. */
   length: number
   format: string | null
   unreadable: string | null
   turnCount: number
   /** The searchable text. */
   text: string
-  /** This is null if there are no turns. */
+  /** Null if there are no turns. */
   measured: MeasuredSignals | null
 }
 
@@ -41,8 +41,8 @@ export const giveTranscript = (value: unknown, hints: IngestHints): GivenTranscr
 }
 
 /**
- * PostgreSQL stores at most 1 MiB of words per text. This much text always stays below that limit: in the worst known
- * case, a text with nothing but short addresses, the words take four times the size of the text.
+ * PostgreSQL stores at most 1 MiB of words per text. Text of this length always stays below that limit: in the worst
+ * known case, a text that consists only of short addresses, the words take four times the size of the text.
  */
 const searchableBytes = 200_000
 
@@ -52,7 +52,7 @@ const searchableText = (turns: Turn[]): string => {
   let room = searchableBytes
   for (const { text } of turns) {
     if (text === null) continue
-    // A text never has more characters than bytes, so only a text near the limit is measured.
+    // A text never has more characters than bytes, so only texts near the limit are measured.
     if (text.length * 3 > room) {
       texts.push(Buffer.from(text.slice(0, room), 'utf8').subarray(0, room).toString('utf8'))
       room -= Math.min(room, Buffer.byteLength(text, 'utf8'))

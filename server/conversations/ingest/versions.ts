@@ -5,7 +5,7 @@ import { type ApiError, invalid } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import type { VersionReference } from './incoming.ts'
 
-/** Finds or creates the agent versions of the conversations of a whole batch. */
+/** Finds or creates the agent versions for all conversations in a batch. */
 
 export type VersionQuestion = { agentId: string; version: VersionReference }
 
@@ -53,7 +53,7 @@ const addPresent = async (db: Db, org: OrgId, questions: VersionQuestion[], foun
   }
 }
 
-/** Returns the version of each key. A key is missing if its version does not exist and no item creates it. */
+/** Returns the version for each key. A key is missing if its version does not exist and no item creates it. */
 export const resolveVersions = async (trx: Db, org: OrgId, wanted: Map<string, VersionQuestion>) => {
   const found = new Map<string, string>()
   if (wanted.size === 0) return found

@@ -10,7 +10,7 @@ const newest = (org: OrgId, sampled: number) => sql`(
 
 const eachTime = sql.raw(plannedEachTime)
 
-/** Lists the most frequent keys of the newest conversations. A null value counts as missing. */
+/** Lists the most frequent keys in the newest conversations. Null values count as missing. */
 export const listMetadataKeys = async (db: Db, org: OrgId, { prefix, sampled, limit }: Sample) => {
   const { rows } = await sql<{ key: string; count: number }>`
     SELECT entry.key, count(*) AS count FROM ${newest(org, sampled)}, jsonb_each(newest.metadata) entry
@@ -22,7 +22,7 @@ export const listMetadataKeys = async (db: Db, org: OrgId, { prefix, sampled, li
 /** Conditions can't contain longer values. */
 const longestValue = 500
 
-/** Returns the most frequent values of a key, or undefined if none of the newest conversations has the key. */
+/** Returns the most frequent values for a key, or undefined if none of the newest conversations have the key. */
 export const findMetadataValues = async (db: Db, org: OrgId, key: string, { prefix, sampled, limit }: Sample) => {
   const { rows } = await sql<{ value: string | null; count: number }>`
     SELECT found.value, count(*) AS count FROM (

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { Closed } from '../../platform/http/schemas.ts'
 
-/** How many of the newest conversations are counted. */
+/** The number of newest conversations that are counted. */
 export const sampled = 5_000
 export const mostSuggested = 50
 

@@ -1,12 +1,12 @@
 import Type from 'typebox'
 import { Closed, Nullable } from '../../platform/http/schemas.ts'
 
-/** The schema of a metric, whether it is sent on its own, in a batch, or with its conversation. */
+/** The schema of a metric, which can be sent on its own, in a batch, or with its conversation. */
 
-/** The maximum number of metrics of a conversation. */
+/** The maximum number of metrics in a conversation. */
 export const maxKeys = 200
 
-/** The maximum number of characters of a value. */
+/** The maximum number of characters in a value. */
 export const longestValue = 10_000
 export const longestComment = 2_000
 

@@ -62,7 +62,7 @@ export const listMetricKeys = (db: Db, org: OrgId, conversationIds: string[]) =>
     .groupBy('conversation_id')
     .execute()
 
-/** Returns the last row of each key, in one order so that two batches never deadlock. */
+/** Returns the last row for each key, in a fixed order so that two batches never deadlock. */
 const lastOfEach = (rows: MetricRow[]): MetricRow[] => {
   const last = new Map(rows.map((row) => [`${row.conversationId} ${row.key}`, row]))
   return [...last].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
@@ -72,8 +72,8 @@ const columnOf = (rows: MetricRow[], type: string, read: (row: MetricRow) => str
   sql`${rows.map(read)}::${sql.raw(type)}[]`
 
 /**
- * Writes new or different values, and returns the outcome of each row that was written. The conversations exist,
- * because the caller has locked or inserted them.
+ * Writes new or changed values, and returns the outcome for each written row. The conversations must exist, which the
+ * caller ensures by locking or inserting them.
  */
 export const writeMetrics = async (trx: Db, org: OrgId, given: MetricRow[]) => {
   if (given.length === 0) return []
@@ -92,7 +92,7 @@ export const writeMetrics = async (trx: Db, org: OrgId, given: MetricRow[]) => {
   return written
 }
 
-/** Returns the conversations with a changed metric. */
+/** Returns the conversations that have a changed metric. */
 export const upsertMetrics = async (trx: Db, org: OrgId, rows: MetricRow[]): Promise<string[]> => [
   ...new Set((await writeMetrics(trx, org, rows)).map(({ conversationId }) => conversationId)),
 ]

@@ -11,7 +11,7 @@ export const MetricUpdate = Closed({ value: Value, comment: Type.Optional(Nullab
 
 export const MetricParams = Closed({ id: Id, key: Key })
 
-/** Exactly one of the two IDs identifies the conversation. */
+/** Exactly one of the two IDs must identify the conversation. */
 export const MetricItem = Closed({
   conversationId: Type.Optional(Id),
   conversationExternalId: Type.Optional(Type.String({ minLength: 1, maxLength: 255, examples: ['call_8f2c1d'] })),

@@ -38,7 +38,7 @@ const countKeys = async (trx: Db, org: OrgId, ids: string[]): Promise<Map<string
 }
 
 /**
- * Writes the valid items of a batch and returns the outcome of each. If several items have the same key, the last one
+ * Writes the valid items in a batch and returns each item's outcome. If several items have the same key, the last one
  * is stored, and all of them return its outcome.
  */
 export const writeBatch = async (

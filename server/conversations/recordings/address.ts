@@ -4,14 +4,14 @@ import { hourMs } from '../../platform/durations.ts'
 type Recording = { status: string; blobKey: string | null }
 
 /**
- * Returns when a new link expires: after 23 to 24 hours. Links from the same hour are equal, so that a player that
- * receives a new link continues to play.
+ * Returns the expiry of a new link, 23 to 24 hours from now. Links created in the same hour are equal, so that a player
+ * that receives a new link continues to play.
  */
 export const linkExpiry = (now: Date): Date => new Date((Math.floor(now.getTime() / hourMs) + 24) * hourMs)
 
 /**
- * Returns the URL of the recording, or undefined if there is none. It is a signed link, except in PHI mode, where the
- * URL requires a key.
+ * Returns the recording's URL, or undefined if there is none. It is a signed link, except in PHI mode, where the URL
+ * requires a key.
  */
 export const recordingUrlOf = (
   { blobs, baseUrl, clock }: Pick<Deps, 'blobs' | 'baseUrl' | 'clock'>,

@@ -1,13 +1,13 @@
 import type { BlobSource } from '../../platform/blobs/store.ts'
 
-/** The number of bytes that identify a file's type. WebM names its type some bytes after the start. */
+/** The number of bytes that are sufficient to identify a file's type. WebM has its type some bytes after the start. */
 const headBytes = 64
 
 type AudioType = { contentType: string; extension: string }
 
 const latin1 = (head: Buffer, start: number, end: number) => head.toString('latin1', start, end)
 
-/** Matches the sync word. Excludes bytes that only look like a frame of layer II or III. */
+/** Matches the sync word. Excludes bytes that only look like a layer II or III frame. */
 const isMp3Frame = (head: Buffer): boolean => {
   const [first = 0, second = 0, third = 0] = head
   const [version, layer, bitrate, rate] = [(second >> 3) & 3, (second >> 1) & 3, third >> 4, (third >> 2) & 3]
@@ -33,7 +33,7 @@ const audioTypes: [is: (head: Buffer) => boolean, type: AudioType][] = [
   [isAdtsFrame, { contentType: 'audio/aac', extension: 'aac' }],
 ]
 
-/** Detects the type of a recording from its first bytes, because names and headers can claim anything. */
+/** Detects the type of a recording from its first bytes, because names and headers can be wrong. */
 export const audioType = (head: Buffer): AudioType | undefined =>
   head.length < 12 ? undefined : audioTypes.find(([is]) => is(head))?.[1]
 

@@ -17,7 +17,7 @@ const server = await testServer({
 const { call } = server
 const { db, jobs, blobs } = server.deps
 
-/** A server for recordings; each test defines its responses. */
+/** A server for recordings. Each test defines its responses. */
 let answer: (request: IncomingMessage, response: ServerResponse) => void
 let asked: string[] = []
 const outside = createServer((request, response) => {
@@ -175,7 +175,7 @@ describe('the recording of a new conversation', () => {
     await tell('/a.wav?token=2', told)
     await server.drain()
     expect(asked).toEqual(['/a.wav?token=1'])
-    // The stored recording stays, although the provider sends its URL again.
+    // The stored recording stays even though the provider sends its URL again.
     await tell('/b.wav', told)
     await server.drain()
     expect(asked).toHaveLength(1)

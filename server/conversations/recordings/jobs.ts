@@ -29,12 +29,15 @@ export const deleteRecording = defineJob({
 
 type Files = { blobKey: string | null; originalKey: string | null }
 
-/** Returns whether the file of a recording has arrived. It may be processed before it is served, or deleted by now. */
+/**
+ * Returns whether the file of a recording has arrived. The file may still have to be processed before it is served, or
+ * may already be deleted.
+ */
 export const hasFile = (recording: (Files & { status: string }) | undefined): boolean =>
   recording !== undefined &&
   (recording.blobKey !== null || recording.originalKey !== null || recording.status === 'deleted')
 
-/** Enqueues deleting all files of a recording, which no longer names them. */
+/** Enqueues the deletion of all files of a recording, which no longer refers to them. */
 export const deleteFilesOf = async (
   { jobs }: Pick<Deps, 'jobs'>,
   trx: Db,
@@ -47,7 +50,8 @@ export const deleteFilesOf = async (
 }
 
 /**
- * The sender of the URL sees the message. It never contains the URL, because that may open the recording for anyone.
+ * The sender of the URL sees the message. It never contains the URL, because the URL may give anyone access to the
+ * recording.
  */
 class FetchFailure extends Error {}
 
@@ -59,7 +63,7 @@ const reasons: Record<OutboundError['reason'], string> = {
   failed: 'The server could not be reached, or the connection was lost.',
 }
 
-/** Retrying after one of these failures would fail again. */
+/** After one of these failures, a retry would fail again. */
 const final = new Set<OutboundError['reason']>(['forbidden_address', 'too_large', 'too_many_redirects'])
 
 const readableFault = (error: unknown): unknown => {
@@ -69,8 +73,8 @@ const readableFault = (error: unknown): unknown => {
 }
 
 /**
- * Returns the message to store. An ApiError of the file storage means that the storage is unavailable, so the URL is
- * not at fault.
+ * Returns the message to store. An ApiError from the file storage means that the storage is unavailable, so the URL is
+ * not the cause.
  */
 export const failureOf = (error: unknown): string =>
   error instanceof FetchFailure || (error instanceof ApiError && error.kind === 'invalid')
@@ -78,7 +82,7 @@ export const failureOf = (error: unknown): string =>
     : 'The recording could not be downloaded and stored.'
 
 const fetchTimeoutMs = 10 * 60_000
-/** A slower download would keep other downloads of the organization waiting for minutes. */
+/** A slower download would delay the organization's other downloads for minutes. */
 const minimumRate = { bytesPerSecond: 8 * 1024, longestWaitMs: 30_000 }
 const maxRedirects = 5
 
@@ -94,7 +98,7 @@ const fetchFile = async ({ outbound, blobs, config }: FetchDeps, org: OrgId, sou
   const { status, body } = await outbound.stream(url, {
     method: 'GET',
     headers: headers ?? {},
-    // Credentials are only sent unencrypted to an allowed private network.
+    // Credentials are sent unencrypted only to allowed private networks.
     plainHttp: headers ? 'allowed networks' : 'anywhere',
     maxBytes: config.limits.recordingBytes,
     timeoutMs: fetchTimeoutMs,
@@ -139,7 +143,7 @@ export const fetchRecording = defineJob({
     if (!url || hasFile(recording)) return
     const file = await storeFetchedFile(deps, organizationId, { url }, attempt.signal)
     await attempt.finish(async (trx) => {
-      // If an erasure has already listed the files, it would miss this one.
+      // If an erasure has already listed the files, it would miss this file.
       const isThere = await lockRecordedConversation(trx, organizationId, conversationId)
       const stored = isThere && (await storeFetched(trx, organizationId, conversationId, url, file))
       if (stored) {

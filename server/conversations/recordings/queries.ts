@@ -4,7 +4,7 @@ import { notFound } from '../../platform/errors.ts'
 
 export type RecordingStatus = 'pending' | 'processing' | 'stored' | 'failed' | 'deleted'
 
-/** Milliseconds from the start of the recording. */
+/** In milliseconds from the start of the recording. */
 export type RedactedSpan = [startMs: number, endMs: number]
 
 const columns = [
@@ -12,10 +12,10 @@ const columns = [
   sql<RecordingStatus>`status`.as('status'),
   'source_url as sourceUrl',
   'failure',
-  // The only file that is served.
+  // The only file that is ever served.
   'blob_key as blobKey',
   'original_key as originalKey',
-  // The file that is measured: while the recording is still to be redacted, the original.
+  // The file that is measured. As long as the recording has to be redacted, this is the original.
   sql<string | null>`coalesce(blob_key, original_key)`.as('fileKey'),
   sql<RedactedSpan[] | null>`redacted_spans`.as('redactedSpans'),
   'measured_key as measuredKey',
@@ -34,7 +34,7 @@ export const getRecording = (db: Db, org: OrgId, conversationId: string) =>
   selectRecordings(db, org).where('conversation_id', '=', conversationId).executeTakeFirstOrThrow(notFound)
 
 /**
- * Locks the conversation against erasure. If an erasure is in progress, waits for it and returns false. Like in erasure
+ * Locks the conversation against erasure. If an erasure is in progress, waits for it and returns false. As in erasure
  * and ingest, conversations are locked before their recordings.
  */
 export const lockRecordedConversation = async (trx: Db, org: OrgId, conversationId: string): Promise<boolean> => {
@@ -52,8 +52,8 @@ export const lockRecording = (trx: Db, org: OrgId, conversationId: string) =>
   selectRecordings(trx, org).where('conversation_id', '=', conversationId).forUpdate().executeTakeFirst()
 
 /**
- * Copies the status of recordings to their conversations, and forgets what was measured of earlier recordings. The caller
- * has written the recordings and locked the conversations.
+ * Copies the status of recordings to their conversations, and clears the measures of earlier recordings. The caller has
+ * written the recordings and locked the conversations.
  */
 export const updateRecordingStates = async (
   trx: Db,
@@ -95,10 +95,10 @@ type SourceRow = { conversationId: string; sourceUrl: string }
 
 /**
  * Stores the URLs of recordings to download, and returns the conversations that need a download. Recordings with a file
- * stay. Pending downloads from the same URL also stay, because signed URLs only differ in their query.
+ * stay unchanged. So do pending downloads from the same URL, because signed URLs only differ in their query strings.
  */
 export const insertPendingRecordings = async (trx: Db, org: OrgId, given: SourceRow[]): Promise<string[]> => {
-  // If a conversation has several URLs, the last one counts. The rows have one order, so that two batches never
+  // If a conversation has several URLs, the last one counts. The rows have a fixed order, so that two batches never
   // deadlock.
   const last = new Map(given.map(({ conversationId, sourceUrl }) => [conversationId, sourceUrl]))
   const rows = [...last].sort(([a], [b]) => (a < b ? -1 : 1))
@@ -119,12 +119,12 @@ export const insertPendingRecordings = async (trx: Db, org: OrgId, given: Source
 
 export type StoredFile = { blobKey: string; contentType: string; bytes: number }
 
-/** How the redacted words of recordings are made inaudible. */
+/** The method that makes redacted words in recordings inaudible. */
 type SoundRedaction = 'none' | 'mute' | 'beep'
 
 type Keep = 'all' | 'days' | 'transcript_only' | 'nothing'
 
-/** Returns what happens to the recording of a conversation, as its agent and organization determine. */
+/** Returns the policy for a conversation's recording, as determined by its agent and organization. */
 export const findRecordingSettings = (db: Db, org: OrgId, conversationId: string) =>
   db
     .selectFrom('conversations as c')
@@ -137,7 +137,7 @@ export const findRecordingSettings = (db: Db, org: OrgId, conversationId: string
       ),
       'o.seals_originals as sealsOriginals',
       sql<Keep>`a.recordings_keep`.as('keep'),
-      // A recording that only has to be measured is deleted after a day, even if measuring it fails.
+      // A recording that only has to be measured is deleted after a day, even if the measurement fails.
       sql<Date | null>`CASE WHEN a.recordings_keep IN ('transcript_only', 'nothing') THEN now() + interval '1 day'
         ELSE c.started_at + make_interval(days => a.recordings_days) END`.as('expiresAt'),
     ])
@@ -147,7 +147,7 @@ export const findRecordingSettings = (db: Db, org: OrgId, conversationId: string
 export const getRecordingSettings = (db: Db, org: OrgId, conversationId: string) =>
   findRecordingSettings(db, org, conversationId).executeTakeFirstOrThrow(notFound)
 
-/** Returns the values of a new file. If it is to be redacted or only measured, it is not served. */
+/** Returns the values for a new file. If it has to be redacted, or is only measured, it is not served. */
 const valuesOfFile = async (
   trx: Db,
   org: OrgId,
@@ -174,7 +174,7 @@ const valuesOfFile = async (
 
 /**
  * Stores the downloaded file. Returns false if the row was changed or deleted in the meantime. Also replaces a failure,
- * because an earlier attempt of the same download may have failed.
+ * because an earlier attempt at the same download may have failed.
  */
 export const storeFetched = async (
   trx: Db,
@@ -219,7 +219,7 @@ export const storeUploaded = async (trx: Db, org: OrgId, conversationId: string,
 
 type RedactedFile = StoredFile & {
   spans: RedactedSpan[]
-  /** The sealed original, if it is kept. */
+  /** The sealed original, if it was kept. */
   originalKey: string | null
 }
 
@@ -246,7 +246,7 @@ export const storeRedacted = async (
   await updateRecordingState(trx, org, conversationId, { status: 'stored' })
 }
 
-/** Moves the file of a recording between those that are served and those that are not. */
+/** Moves the file of a recording between served and unserved files. */
 export const moveFile = async (
   trx: Db,
   org: OrgId,
@@ -261,7 +261,10 @@ export const moveFile = async (
     .execute()
 }
 
-/** Forgets the files of a recording. Its measures stay. The caller has locked it, and deletes the files. */
+/**
+ * Clears the references to a recording's files. Its measures stay. The caller has locked the recording, and deletes the
+ * files.
+ */
 export const forgetFiles = async (trx: Db, org: OrgId, conversationId: string): Promise<void> => {
   await trx
     .updateTable('recordings')
@@ -273,8 +276,8 @@ export const forgetFiles = async (trx: Db, org: OrgId, conversationId: string): 
 }
 
 /**
- * Withdraws recordings of these conversations whose transcripts decide what is redacted, until they are redacted again.
- * Returns their conversations, which the caller has locked.
+ * Withdraws recordings of these conversations if their transcripts determine the redaction, until they are redacted
+ * again. Returns the conversations of these recordings. The caller has locked them.
  */
 export const withdrawRedacted = async (trx: Db, org: OrgId, conversationIds: string[]): Promise<string[]> => {
   if (conversationIds.length === 0) return []

@@ -26,7 +26,7 @@ const linkMs = 5 * 60_000
 
 type Unavailable = Pick<Awaited<ReturnType<typeof getRecording>>, 'status' | 'failure' | 'originalKey'>
 
-/** Returns why a recording is not served. */
+/** Returns the reason why a recording is not served. */
 const unavailable = ({ status, failure, originalKey }: Unavailable): string => {
   if (status === 'pending') return 'The recording is still being downloaded. Try again later.'
   if (status === 'processing') {
@@ -38,9 +38,7 @@ const unavailable = ({ status, failure, originalKey }: Unavailable): string => {
   return `${what} ${failure ?? ''}`.trim()
 }
 
-/**
- * Reads the body as it arrives. The connection stays open if the body is rejected, so that it can carry the response.
- */
+/** Reads the body as it arrives. If the body is rejected, the connection stays open to carry the response. */
 const readingOf = (body: Readable) => body.iterator({ destroyOnReturn: false })
 
 /** Returns the file of a sealed original. Originals that are only kept until they are redacted are not sealed. */
@@ -56,7 +54,7 @@ export const recordings = (app: App, { db, jobs, blobs, clock, config, reactions
 
   /**
    * Stores the body as a file. The first bytes show whether the request is valid, so the conversation is only looked up
-   * after them.
+   * after they have arrived.
    */
   const storeBody = async (org: OrgId, conversationId: string, body: Readable): Promise<StoredFile> => {
     const { type, isEmpty, content } = await recognize(readingOf(body))
@@ -94,7 +92,7 @@ export const recordings = (app: App, { db, jobs, blobs, clock, config, reactions
     },
     async (request, reply) => {
       const { actor, params, raw } = request
-      // Routes that accept audio pass on the body as it arrives.
+      // Routes that accept audio pass the body on as it arrives.
       const body = request.body as unknown as Readable
       if (Number(request.headers['content-length'] ?? 0) > recordingBytes) {
         reply.header('connection', 'close')
@@ -118,14 +116,14 @@ export const recordings = (app: App, { db, jobs, blobs, clock, config, reactions
           return recording
         })
         .catch(async (error: unknown) => {
-          // The conversation was erased in the meantime. After other errors, the recording may have been committed, so
-          // its file must stay.
+          // The conversation was erased in the meantime. After any other error, the recording may have been committed,
+          // so its file must stay.
           if (error instanceof ApiError)
             await jobs.enqueue(db, deleteRecording, { key: file.blobKey }, { org: actor.org })
           throw error
         })
       const { contentType, bytes } = file
-      // A file that was just stored is either served, or redacted first.
+      // A file that was just stored is either served now, or redacted first.
       return { conversationId, status: status as 'stored' | 'processing', contentType, bytes, createdAt }
     },
   )
@@ -192,7 +190,7 @@ export const recordings = (app: App, { db, jobs, blobs, clock, config, reactions
       const expiresAt = new Date(clock.now().getTime() + linkMs)
       const fileName = `${id}-original.${extensionOf(contentType)}`
       const url = await blobs.signedUrl(originalKey, { expiresAt, fileName, contentType, disposition: 'inline' })
-      // Nobody gets a link without an audit event.
+      // Links are only returned together with an audit event.
       await db.transaction().execute((trx) => {
         const target = { type: 'conversation', id }
         return recordReasonedAudit(trx, actor, 'conversation.openOriginal', { reason: body.reason, target })

@@ -18,7 +18,7 @@ const parameters = {
   tags: 'tag',
 } as const
 
-/** Returns the filter that the query parameters describe. Errors name the parameter. */
+/** Returns the filter that the query parameters describe. Errors contain the parameter's name. */
 export const filterFromQuery = (query: Static<typeof ConversationQuery>) => {
   const { since, until, customerId, text, reviewStatus, bucketId } = query
   const lists = Object.entries(parameters).map(([field, name]) => [field, query[name]?.split(',')])

@@ -38,7 +38,7 @@ const tags = ['Conversations']
 
 type CountRequest = Static<typeof ConversationCount>
 
-/** Returns the periods to count by, or undefined if the request does not ask for them. */
+/** Returns the intervals to count by, or undefined if the request doesn't ask for counts. */
 const readPeriods = ({ interval, timezone }: CountRequest, { since, until }: Selection, now: Date) => {
   if (interval === undefined) {
     if (timezone !== undefined) throw invalid('timezone', 'requires an interval')

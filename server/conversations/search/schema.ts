@@ -67,7 +67,7 @@ export const ConversationSearch = Closed(
 const NullableList = <T extends TSchema>(items: T, description: string) =>
   Type.Unsafe<Static<T>[] | null>({ type: ['array', 'null'], items, description })
 
-/** Measures that Earshot learned later are missing until a recording is measured again. */
+/** Measures that were added to Earshot later are missing until a recording is measured again. */
 const FoundSound = Type.Unsafe<Partial<SoundMeasures> | null>({
   ...SoundMeasures,
   type: ['object', 'null'],

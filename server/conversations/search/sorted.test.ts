@@ -59,7 +59,7 @@ beforeAll(async () => {
     .filter((number) => number % 2 === 0)
     .map((number) => ({ monitorId, conversationId: ids[number], result: 'affected', score: (number % 7) - 3 }))
   await call('POST', '/v1/monitor-results', { key, body: { results } })
-  // A newer version scores some again and leaves others unscored.
+  // A newer version scores some conversations again and leaves others unscored.
   const again = (number: number) => (number % 8 === 0 ? null : 0.5)
   for (const number of numbers.filter((each) => each % 4 === 0)) {
     await sql`
@@ -88,7 +88,10 @@ const readAll = async (body: object) => {
 
 const compare = (a: string | number, b: string | number) => (a < b ? -1 : a > b ? 1 : 0)
 
-/** Returns all conversations in the order of a sort: equal values by start and ID, those without a value last. */
+/**
+ * Returns all conversations in the order of a sort. Conversations with equal values are ordered by start and ID, and
+ * those without a value come last.
+ */
 const expected = (name: string, direction: 'asc' | 'desc', includes: (id: string) => boolean) => {
   const sign = direction === 'asc' ? 1 : -1
   const valueIn = (id: string) => values.get(name)?.get(id) ?? null

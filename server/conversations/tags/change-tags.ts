@@ -8,12 +8,12 @@ export type TagChange =
   | { conversationId: string; added: string[]; removed: string[] }
   | { conversationId: string; isFull: true }
 
-/** Returns the tags that a conversation should have, in normal form. */
+/** Returns the tags that a conversation should have, in normalized form. */
 type TagsOf = (present: string[], conversationId: string) => string[]
 
 /**
- * Changes the tags of conversations in the caller's transaction, and returns the change of each conversation that
- * exists. A conversation that would have too many tags keeps the ones it has.
+ * Changes the tags of conversations in the caller's transaction, and returns the change for each conversation that
+ * exists. A conversation that would have too many tags keeps its current tags.
  */
 export const changeTags = async (
   { reactions }: Pick<Deps, 'reactions'>,

@@ -1,2 +1,2 @@
-/** The limit of tags of one conversation. */
+/** The maximum number of tags on a conversation. */
 export const mostTags = 20

@@ -60,7 +60,7 @@ type TagSearch = { prefix: string; counted: number; limit: number }
 
 /**
  * Returns the most frequent tags with a prefix. Skips through the index from one tag to the next, and counts a limited
- * number of occurrences of each, so that frequent tags cost no more than rare ones.
+ * number of occurrences for each, so that frequent tags cost no more than rare ones.
  */
 export const listKnownTags = async (db: Db, org: OrgId, { prefix, counted, limit }: TagSearch) => {
   const { rows } = await sql<{ tag: string; count: number }>`

@@ -111,7 +111,7 @@ describe('a transcript only', () => {
     expect(await statusOf(id)).toBe('deleted')
     expect((await soundOf(id)).status).toBe('measured')
     expect(await files()).toEqual([])
-    // A provider that sends the conversation again does not bring it back.
+    // The recording doesn't come back when the provider sends the conversation again.
     await call('PATCH', `/v1/conversations/${id}`, { key, body: { recordingUrl } })
     await server.drain()
     expect(downloads).toBe(1)

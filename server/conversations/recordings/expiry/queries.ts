@@ -11,7 +11,7 @@ export const listExpiringOrganizationsAllOrgs = (db: Db, now: Date) =>
 
 export type Expired = { conversationId: string; expiresAt: Date }
 
-/** Lists recordings whose files are to be deleted, oldest first. */
+/** Lists recordings whose files are due for deletion, oldest first. */
 export const listExpired = (db: Db, org: OrgId, now: Date, limit: number, after: Expired | undefined) =>
   db
     .selectFrom('recordings')
@@ -26,7 +26,7 @@ export const listExpired = (db: Db, org: OrgId, now: Date, limit: number, after:
     .limit(limit)
     .execute()
 
-/** Locks conversations in one order, so that two batches never deadlock, and then their recordings. */
+/** Locks conversations in a fixed order, so that two batches never deadlock, and then their recordings. */
 export const lockExpired = async (trx: Db, org: OrgId, conversationIds: string[], now: Date) => {
   await trx
     .selectFrom('conversations')
@@ -74,7 +74,7 @@ export const listRecorded = (db: Db, org: OrgId, agentId: string, limit: number,
     .limit(limit)
     .execute()
 
-/** Sets when the files of recordings are deleted. Recordings without a file are left out. */
+/** Sets the time when the files of recordings are deleted. Skips recordings without a file. */
 export const setExpiry = async (
   trx: Db,
   org: OrgId,

@@ -30,7 +30,7 @@ type Options = {
   findHidden: (ids: string[]) => Promise<string[]>
 }
 
-/** Adds the requested data to the conversations of a page. */
+/** Adds the requested data to the conversations on a page. */
 export const includeIn = async <Row extends PageRow>(
   db: Db,
   org: OrgId,

@@ -4,13 +4,16 @@ import { plannedEachTime } from '../../../platform/db/naming-client.ts'
 import { resultStatuses, results } from '../../../platform/db/result-codes.ts'
 import type { SoundMeasures } from '../../../sound-measures/measures.ts'
 
-/** Reads the data that a page of conversations can include, each with one statement for the whole page. */
+/**
+ * Reads the data that can be included with a page of conversations. Each kind of data takes one statement for the whole
+ * page.
+ */
 
-/** The maximum numbers for each conversation. */
+/** The maximum numbers of items for each conversation. */
 const mostMonitors = 100
 const mostMetrics = 50
 const mostFindings = 20
-/** Longer values are cut to this number of characters. */
+/** Longer values are truncated to this number of characters. */
 const longestValue = 200
 
 export type PageRow = { id: string; startedAt: Date }
@@ -36,7 +39,7 @@ export type IncludedResult = {
   fields: Record<string, unknown> | null
 }
 
-/** Lists the newest version's result of each monitor, looked up in the primary key. */
+/** Lists each monitor's result from the newest version, looked up in the primary key. */
 export const listPageResults = async (db: Db, org: OrgId, rows: PageRow[]): Promise<IncludedResult[]> => {
   const found = await sql<IncludedResult>`
     SELECT page.id AS "conversationId", n.monitor_id AS "monitorId", n.monitor_version AS version,
@@ -97,7 +100,7 @@ export const listPageStarts = async (db: Db, org: OrgId, rows: PageRow[], length
 
 export type IncludedCost = { conversationId: string; cost: number }
 
-/** Lists the cost of all versions' results. */
+/** Lists the total cost of the results from all versions. */
 export const listPageCosts = async (db: Db, org: OrgId, rows: PageRow[]): Promise<IncludedCost[]> => {
   const found = await sql<IncludedCost>`
     SELECT page.id AS "conversationId", paid.cost
@@ -109,7 +112,7 @@ export const listPageCosts = async (db: Db, org: OrgId, rows: PageRow[]): Promis
   return found.rows
 }
 
-/** The measures of those whose recording was measured. */
+/** The measures of conversations whose recordings were measured. */
 export const listPageSounds = async (db: Db, org: OrgId, rows: PageRow[]) =>
   db
     .selectFrom('conversations')
