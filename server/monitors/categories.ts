@@ -11,7 +11,9 @@ const outputOf = ({ kind, definition }: Monitor) => {
   return output.type === 'category' ? output : undefined
 }
 
-/** Returns the categories that a monitor’s definition names. Those of rules and external monitors are only in results. */
+/**
+ * Returns the categories in a monitor's definition. The categories of rules and external monitors are only in results.
+ */
 export const definedCategories = (monitor: Monitor): string[] => {
   const output = outputOf(monitor)
   return output ? categoryKeys(output) : []
@@ -33,7 +35,7 @@ export const categoryLabels = (monitor: Monitor): Map<string, string> =>
 const hasKey = (map: unknown, key: string): boolean =>
   typeof map === 'string' && new RegExp(`['"]${key}['"]\\s*:`).test(map)
 
-/** Returns an error message if a monitor can't have a category. Those of external monitors are unknown. */
+/** Returns an error message if a monitor can't have a category. The categories of external monitors are unknown. */
 export const faultOfCategory = (monitor: Monitor, category: string): string | undefined => {
   const { kind, definition } = monitor
   if (kind === 'external') return undefined
@@ -44,7 +46,7 @@ export const faultOfCategory = (monitor: Monitor, category: string): string | un
 
 type FieldType = 'number' | 'boolean' | 'unknown'
 
-/** Returns whether a field of a monitor has numbers or `true` and `false`, or the reason why it can't be measured. */
+/** Returns whether a monitor's field contains numbers or `true` and `false`, or the reason why it can't be measured. */
 export const readFieldType = (
   { kind, definition }: Monitor,
   field: string,

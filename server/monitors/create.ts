@@ -22,12 +22,12 @@ import type { MonitorCreate } from './schema.ts'
 import { requireItems } from './scorecards/items.ts'
 
 /**
- * The maximum number of monitors of an organization, because each can run on every conversation. Concurrent requests
+ * The maximum number of monitors in an organization, because each can run on every conversation. Concurrent requests
  * can exceed the limit slightly.
  */
 const mostMonitors = 500
 
-/** The maximum number of scorecards of an organization, because each is computed again for every result of its items. */
+/** The maximum number of scorecards in an organization, because each is recomputed for every result of its items. */
 const mostScorecards = 50
 
 /** Throws if the organization has the maximum number of monitors of this kind. */
@@ -40,7 +40,7 @@ const requireRoom = async (trx: Db, org: OrgId, kind: MonitorKind): Promise<void
     refuse(mostScorecards, 'scorecards')
 }
 
-/** Throws unless a monitor with this definition can evaluate. */
+/** Throws unless a monitor with this definition can evaluate conversations. */
 export const requireSound = async (
   { judge }: Pick<MonitorDeps, 'judge'>,
   org: OrgId,
@@ -49,11 +49,11 @@ export const requireSound = async (
 ): Promise<void> => {
   const issues = checkDefinition(kind, definition)
   if (issues.length > 0) throw invalidAll(issues)
-  // The definition was just validated for its kind.
+  // The definition was validated for its kind just now.
   if (kind === 'judge') await judge.requireModel(org, definition as JudgeDefinition)
 }
 
-/** Locks the provider that a definition names against deletion. Throws if it was deleted in the meantime. */
+/** Locks the definition's provider against deletion. Throws if it was deleted in the meantime. */
 const lockNamedProvider = async (trx: Db, org: OrgId, definition: MonitorDefinition): Promise<void> => {
   const { providerId } = readModelName('model' in definition ? definition.model : undefined)
   if (providerId === undefined || providerId === 'instance') return
@@ -61,7 +61,7 @@ const lockNamedProvider = async (trx: Db, org: OrgId, definition: MonitorDefinit
     throw invalid('definition.model', 'names a model provider that does not exist')
 }
 
-/** Locks everything that a definition names against deletion. Throws if something does not exist. */
+/** Locks everything that a definition refers to against deletion. Throws if a resource does not exist. */
 export const lockNamed = async (
   trx: Db,
   org: OrgId,

@@ -10,7 +10,7 @@ import { listVersionsWithLearned } from './queries.ts'
 
 type Learned = { guidelines?: Guideline[]; examples?: Example[] }
 
-/** Returns the learned parts of a definition, which only judges have. */
+/** Returns the learned parts of a definition. Only judges have any. */
 const learnedOf = (definition: object): Learned => definition as Learned
 
 const keyOf = ({ conversationId, reviewId }: Pick<Example, 'conversationId' | 'reviewId'>): string =>
@@ -18,13 +18,13 @@ const keyOf = ({ conversationId, reviewId }: Pick<Example, 'conversationId' | 'r
 
 const isDistilled = ({ alignmentId }: Guideline): boolean => alignmentId !== undefined
 
-/** Returns whether a definition refers to anything that an alignment has learned. */
+/** Returns whether a definition refers to content that an alignment has learned. */
 const isLearned = ({ guidelines = [], examples = [] }: Learned): boolean =>
   examples.length > 0 || guidelines.some(isDistilled)
 
 /**
- * Returns the definition with the stored content of its examples, which requests only refer to. Throws if it contains an
- * example or a guideline of an alignment that no version of the monitor has. `monitorId` is undefined for a new monitor.
+ * Returns the definition with the stored content of its examples, which requests only refer to. Throws if it contains
+ * an alignment's example or guideline that no version of the monitor has. `monitorId` is undefined for a new monitor.
  */
 export const resolveLearned = async (
   db: Db,
@@ -68,13 +68,13 @@ export const withoutLearned = (
   }
 }
 
-/** Returns the conversations that are examples of a definition. */
+/** Returns the conversations that a definition uses as examples. */
 export const exampleIdsOf = (definition: object): string[] =>
   (learnedOf(definition).examples ?? []).map(({ conversationId }) => conversationId)
 
 /**
- * Hides everything but the IDs of examples that the reader still has to judge, because an excerpt, and whether an
- * example is disputed, are hints about people's decisions. Saving such a definition keeps the stored examples.
+ * Hides everything but the IDs of examples that the reader still has to judge, because an excerpt is a hint about
+ * people's decisions, and so is whether an example is disputed. Saving such a definition keeps the stored examples.
  */
 export const hideExamples = (definition: object, hidden: ReadonlySet<string>): object => {
   const { examples } = learnedOf(definition)

@@ -9,14 +9,14 @@ const mostNamed = 10
 const join = (names: string[], others: number): string =>
   others > 0 ? `${names.join(', ')}, and ${others} more` : names.join(', ')
 
-/** Throws if monitors use the model provider, so that it is not deleted. */
+/** Throws if monitors use the model provider, because deleting it would break them. */
 export const refuseWhileUsed = async (
   { config }: Deps,
   trx: Db,
   org: OrgId,
   { providerId, name, isDefault }: { providerId: string; name: string; isDefault: boolean },
 ): Promise<void> => {
-  // A model without a provider is the operator's, unless there is none.
+  // A model without a provider belongs to the operator, if the operator has one.
   const isForAnyModel = instanceFault(config.judge, 'any') !== undefined
   const all = await listMonitorsOfProvider(trx, org, { providerId, isDefault, isForAnyModel })
   if (all.length === 0) return

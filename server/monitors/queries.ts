@@ -100,8 +100,8 @@ export const hasScorecards = async (db: Db, org: OrgId): Promise<boolean> => {
 }
 
 /**
- * Returns whether any of the monitors is an item of a scorecard, in its current version or one that an experiment
- * measures. Only these definitions are read, because this runs whenever results are stored.
+ * Returns whether any of the monitors is an item of a scorecard, either in its current version or in a version that an
+ * experiment measures. Only these definitions are read, because this runs whenever results are stored.
  */
 export const hasScorecardsOf = async (db: Db, org: OrgId, monitorIds: string[]): Promise<boolean> => {
   const { rows } = await sql`
@@ -146,8 +146,8 @@ export const lockItems = (trx: Db, org: OrgId, ids: string[]) =>
     .execute()
 
 /**
- * Returns whether a rule reads a variable, or a judge hears the sound, in any version, because an experiment may have pinned
- * an older one.
+ * Returns whether a rule reads a variable, or a judge listens to the sound, in any version, because an experiment may
+ * have pinned an older version.
  */
 export const hasRulesReading = async (db: Db, org: OrgId, variable: 'metrics' | 'sound'): Promise<boolean> => {
   const { rows } = await sql`
@@ -164,14 +164,16 @@ type UsedProvider = {
   providerId: string
   /** Whether judges without a model use this provider. */
   isDefault: boolean
-  /** Whether this provider, if it is the default, is also used by judges whose model names no provider. */
+  /** Whether this provider is the default and is therefore also used by judges whose model doesn't name a provider. */
   isForAnyModel: boolean
 }
 
-/** A judge that uses a model provider, in its current version or only in one that a scorecard has pinned. */
+/**
+ * A judge that uses a model provider, either in its current version or only in a version that a scorecard has pinned.
+ */
 type UsingMonitor = { id: string; name: string; isCurrent: boolean; version: number }
 
-/** Whether the current version of a scorecard has pinned a version of a monitor. */
+/** Whether the current version of a scorecard has pinned a monitor version. */
 const isPinnedByScorecard = (org: OrgId) => sql<boolean>`EXISTS (
   SELECT 1 FROM monitors s
   JOIN monitor_versions sv ON sv.organization_id = ${org} AND sv.monitor_id = s.id AND sv.number = s.current_version
@@ -225,7 +227,7 @@ export type StoredMonitor = Awaited<ReturnType<typeof getMonitor>>
 
 /**
  * Locks a monitor, so that its versions are numbered one after the other. Results can still be written. A second
- * statement reads the monitor, because the one that waited for the lock still sees the old version.
+ * statement reads the monitor, because a statement that has waited for the lock still sees the old version.
  */
 export const lockMonitor = async (db: Db, org: OrgId, id: string) => {
   await db
@@ -244,7 +246,7 @@ const explain = (error: unknown): never => {
   throw new ApiError('conflict', 'Another monitor has this name.')
 }
 
-/** Counts monitors, or those of a kind. */
+/** Counts all monitors, or those of one kind. */
 export const countMonitors = async (db: Db, org: OrgId, kind?: MonitorKind): Promise<number> => {
   const { count } = await db
     .selectFrom('monitors')
@@ -313,8 +315,8 @@ export const updateMonitor = (db: Db, org: OrgId, id: string, change: MonitorCha
     .catch(explain)
 
 /**
- * Marks a monitor as deleted. The strong lock waits for transactions that write its results and blocks new ones, so
- * that no result is added after the commit.
+ * Marks a monitor as deleted. The strong lock waits for transactions that are writing its results and blocks new ones,
+ * so that no result is added after the commit.
  */
 export const markMonitorDeleted = async (trx: Db, org: OrgId, id: string): Promise<void> => {
   await trx
@@ -348,7 +350,7 @@ export const insertMonitorVersion = (
     .values({ organization_id: org, monitor_id: monitorId, number, definition: JSON.stringify(definition), note })
     .execute()
 
-/** Lists the versions of a monitor with examples or guidelines, newest first. */
+/** Lists the versions of a monitor that have examples or guidelines, newest first. */
 export const listVersionsWithLearned = async (db: Db, org: OrgId, monitorId: string) => {
   const { rows } = await sql<{ number: number; definition: Definition }>`
     SELECT number, definition FROM monitor_versions
@@ -358,7 +360,7 @@ export const listVersionsWithLearned = async (db: Db, org: OrgId, monitorId: str
   return rows
 }
 
-/** Replaces the definition of a version from which something has to be removed. Other versions never change. */
+/** Replaces the definition of a version from which content has to be removed. Otherwise, versions never change. */
 export const replaceDefinition = (trx: Db, org: OrgId, monitorId: string, { number, definition, note }: NewVersion) =>
   trx
     .updateTable('monitor_versions')
@@ -382,7 +384,7 @@ export const lockVersions = async (trx: Db, org: OrgId, id: string): Promise<num
 
 type Window = { since: Date | undefined; until: Date | undefined }
 
-/** Returns which of these monitors had their definition changed in a period, which may be open at either end. */
+/** Returns the monitors, among these, whose definition changed in a period. The period may be open at either end. */
 export const listRedefinedMonitors = async (db: Db, org: OrgId, ids: string[], { since, until }: Window) => {
   const rows = await db
     .selectFrom('monitor_versions')

@@ -1,4 +1,4 @@
-// An optional gate: the definition of a judge only changes if an alignment has shown that the new definition agrees
+// An optional gate: a judge's definition can only change if an alignment has shown that the new definition agrees
 // better with people.
 
 import { ApiError } from '../platform/errors.ts'
@@ -9,22 +9,24 @@ import { changesDefinition } from './versions.ts'
 
 type Gate = { requireGain?: boolean | undefined }
 
-/** Returns the new setting of the gate, if it changes. Only admins can change it. */
+/** Returns the gate's new setting, if it changes. Only admins can change it. */
 export const changedGate = ({ role }: Actor, locked: Gate, { requireGain }: Gate): { requireGain?: boolean } => {
   if (requireGain === undefined || requireGain === locked.requireGain) return {}
   if (hasRole(role, 'admin')) return { requireGain }
   throw new ApiError('forbidden', 'Only admins can change whether a monitor requires a shown gain.')
 }
 
-/** Returns the note of a version that is published although no gain was shown. Only admins can do that. */
+/**
+ * Returns the note for a version that is published although no gain was shown. Only admins can publish such a version.
+ */
 export const overrideNote = ({ role }: Actor, reason: string): string => {
   if (hasRole(role, 'admin')) return `Published without a shown gain: ${reason.trim()}`
   throw new ApiError('forbidden', 'Only admins can publish a definition without a shown gain.')
 }
 
 /**
- * Throws if the monitor requires a shown gain and its definition would change, unless an admin gives a reason. Returns the
- * note of the new version.
+ * Throws if the monitor requires a shown gain and its definition would change without one, unless an admin gives a
+ * reason. Returns the note for the new version.
  */
 export const requireGainShown = (
   actor: Actor,

@@ -33,7 +33,7 @@ const forReader = async <T extends { definition: object }>(
   return all.map((one) => ({ ...one, definition: hideExamples(one.definition, hidden) }))
 }
 
-/** Returns monitors as the API shows them. */
+/** Returns monitors in the API's format. */
 export const showMonitors = async (reader: Reader, actor: Actor, monitors: Stored[]) =>
   (await forReader(reader, actor, monitors)).map(shownMonitor)
 
@@ -42,6 +42,6 @@ export const showMonitor = async (reader: Reader, actor: Actor, monitor: Stored)
   return shownMonitor(hidden)
 }
 
-/** Returns versions as the API shows them. */
+/** Returns versions in the API's format. */
 export const showVersions = async (reader: Reader, actor: Actor, versions: Version[]) =>
   (await forReader(reader, actor, versions)).map(shownVersion)

@@ -3,7 +3,7 @@ import type { Db, OrgId } from '../platform/db/database.ts'
 import type { MonitorDefinition } from './definition.ts'
 import { insertMonitorVersion } from './queries.ts'
 
-/** Returns the definition as the database stores it, because JSON turns -0 into 0. */
+/** Returns the definition in the form in which the database stores it, because JSON turns -0 into 0. */
 const stored = (definition: unknown): unknown => JSON.parse(JSON.stringify(definition))
 
 type Current = { id: string; number: number; definition: object }
@@ -13,8 +13,8 @@ export const changesDefinition = ({ definition }: Pick<Current, 'definition'>, n
   !isDeepStrictEqual(stored(next), definition)
 
 /**
- * Makes a definition current. Inserts the next version, unless the current one is equal. The note is the reason for the
- * version. The caller has locked the monitor.
+ * Makes a definition current. Inserts a new version, unless the current version is equal. The note is the reason for
+ * the version. The caller has locked the monitor.
  */
 export const nextVersion = async (
   trx: Db,

@@ -5,7 +5,7 @@ import { alter, forms, type Spoken, speak } from '../../../test/support/monitors
 import type { FieldValue } from './definition.ts'
 import { readFields } from './fields.ts'
 
-/** Tests values that a model made up, or that differ slightly from the transcript, with a fixed seed. */
+/** Tests values that a model made up, or that differ slightly from the transcript, using a fixed seed. */
 
 const seed = 20_261_126
 const cases = 1_000

@@ -60,7 +60,7 @@ const fieldSchema = ({ type, options }: { type: string; options?: string[] | und
   return { type: type === 'date' ? 'string' : type }
 }
 
-/** Returns the properties that only an output of this type has. */
+/** Returns the properties that are specific to this type of output. */
 const ownSchema = (output: JudgeOutput): Record<string, object> => {
   if (output.type === 'category') {
     return { categories: { type: 'array', items: { type: 'string', enum: categoryKeys(output) } } }
@@ -70,7 +70,7 @@ const ownSchema = (output: JudgeOutput): Record<string, object> => {
 }
 
 /**
- * Returns the schema of the model's answer. Only uses the parts of JSON Schema that all endpoints know. Lengths and
+ * Returns the schema of the model's answer. Only uses JSON Schema keywords that all endpoints support. Lengths and
  * ranges are in the prompt and checked afterwards. The result comes last, so that the model writes its reasoning first.
  */
 const answerSchema = (output: JudgeOutput) =>
@@ -94,7 +94,7 @@ const answerSchema = (output: JudgeOutput) =>
     result: { type: 'string', enum: ['affected', 'not_affected', 'unscored'] },
   })
 
-/** Returns the name of a monitor in a shared request. */
+/** Returns the name for a monitor in a shared request. */
 export const nameInRequest = (at: number): string => `monitor_${at + 1}`
 
 /**
@@ -107,7 +107,7 @@ export const requestSchema = (definitions: readonly JudgeDefinition[]): object =
   return object(Object.fromEntries(definitions.map(({ output }, at) => [nameInRequest(at), answerSchema(output)])))
 }
 
-/** Checks the parts whose names and values don't depend on the monitor. */
+/** Checks the properties whose names and values don't depend on the monitor. */
 const compileAnswer = <T>(own: Record<string, object>, ofEvidence: Record<string, object> = {}) =>
   compileStrict<JudgeAnswer & T>(
     object({
@@ -160,13 +160,16 @@ const fault = (text: string): Reading => ({
 
 const undecided = 'the model could not decide from the transcript'
 
-/** Returns the reason why affected does not count. */
+/** Returns the reason why the result affected does not count. */
 const unquoted = (evidence: Evidence[]): string =>
   `the model answered affected but ${
     evidence.length === 0 ? 'did not quote the transcript' : 'did not quote the turn that it refers to'
   }`
 
-/** Decides the result. The threshold of the score decides, not the model, and nothing is affected without evidence. */
+/**
+ * Determines the result. If there is a score, its threshold decides, not the model, and nothing is affected without
+ * evidence.
+ */
 const judge = (output: JudgeOutput, answer: JudgeAnswer, turns: readonly Turn[]): Reading => {
   const reasoning = storable(answer.reasoning, longestReasoning)
   const evidence = validEvidence(answer.evidence, turns)
@@ -185,7 +188,7 @@ const judge = (output: JudgeOutput, answer: JudgeAnswer, turns: readonly Turn[])
   }
 }
 
-/** Decides the result by the categories, not by the model's own result. */
+/** Determines the result from the categories instead of the model's own result. */
 const judgeByCategories = (
   output: CategoryOutput,
   answer: JudgeAnswer & { categories: string[] },
@@ -202,7 +205,7 @@ const judgeByCategories = (
   return { verdict: { ...judged, score: null, reasoning, evidence } }
 }
 
-/** Reads the fields. A condition on the fields of all windows decides later whether the conversation is affected. */
+/** Reads the fields. Later, a condition on the fields of all windows decides whether the conversation is affected. */
 const extract = (
   output: ExtractOutput,
   answer: JudgeAnswer & { fields: Record<string, FieldValue> },
@@ -217,7 +220,7 @@ const extract = (
   return { verdict: { status: 'scored', result: 'not_affected', score: null, reasoning, ...read } }
 }
 
-/** Reads one answer, according to the output of its monitor. Returns undefined if it does not have the format. */
+/** Reads one answer, according to the monitor's output. Returns undefined if it does not have the format. */
 const read = (output: JudgeOutput, answer: unknown, turns: readonly Turn[]): Reading | undefined => {
   if (output.type === 'category') return isCategoryAnswer(answer) ? judgeByCategories(output, answer, turns) : undefined
   if (output.type === 'extract') return isFieldAnswer(answer) ? extract(output, answer, turns) : undefined
@@ -227,7 +230,7 @@ const read = (output: JudgeOutput, answer: unknown, turns: readonly Turn[]): Rea
 const errorsOf = ({ type }: JudgeOutput) =>
   (type === 'category' ? isCategoryAnswer : type === 'extract' ? isFieldAnswer : isAnswer).errors ?? []
 
-/** Reads the model's response. Returns the result of each monitor, or what is wrong with its answer. */
+/** Reads the model's response. Returns each monitor's result, or the error in its answer. */
 export const readAnswers = (
   text: string,
   definitions: readonly JudgeDefinition[],

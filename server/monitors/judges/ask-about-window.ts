@@ -12,7 +12,7 @@ export type AskModel = (prompt: ModelPrompt) => Promise<{ reply: ModelReply | un
 const mostRequests = 2
 
 /**
- * Splits the tokens and the cost of a request among its monitors, so that the parts add up to the total. If one cost is
+ * Divides a request's tokens and cost among its monitors, so that the shares add up to the total. If one cost is
  * unknown, so is the total.
  */
 export const addPaid = (judged: readonly JudgedDefinition[], { input, output }: Tokens, cost: number | null): void => {
@@ -25,7 +25,7 @@ export const addPaid = (judged: readonly JudgedDefinition[], { input, output }: 
   }
 }
 
-/** Reads the answer of each monitor, or why it has none. */
+/** Reads each monitor's answer, or the reason why there is none. */
 export const readReply = (
   reply: ModelReply | undefined,
   definitions: readonly JudgeDefinition[],
@@ -43,7 +43,7 @@ export const readReply = (
 }
 
 /**
- * Adds the result of each monitor for one window. Monitors that already have a valid answer are not part of the second
+ * Adds each monitor's result for one window. Monitors that already have a valid answer are not part of the second
  * request.
  */
 export const askAboutWindow = async (

@@ -1,4 +1,4 @@
-// Judges conversations with one request each, which is sent and answered as a part of a batch.
+// Judges conversations with one request each, which is sent and answered in a batch.
 import type { ModelBatches, ModelLink } from '../../model-providers/models.ts'
 import type { ModelPrompt, ModelReply, ModelTokens } from '../../model-providers/requests/dialect.ts'
 import { estimateTokens } from '../../model-providers/requests/estimate-tokens.ts'
@@ -15,13 +15,16 @@ type BatchReading = Pick<JudgeResult, 'tokens' | 'cost'> & {
 
 export type BatchJudge = {
   batches: ModelBatches
-  /** The provider and model, and that it was a batch. */
+  /** The provider and model, and a note that the request was sent in a batch. */
   evaluator: string
-  /** Returns the request for a transcript, or undefined if there is nothing to ask, or more than one request needed. */
+  /**
+   * Returns the request for a transcript, or undefined if there is nothing to ask, or if more than one request is
+   * needed.
+   */
   promptFor: (turns: readonly Turn[]) => ModelPrompt | undefined
-  /** Returns the most that a request usually costs in US dollars. Zero if the price is unknown. */
+  /** Returns the usual maximum cost of a request in US dollars. Zero if the price is unknown. */
   expectedCost: (prompt: ModelPrompt) => number
-  /** Checks an answer like those of other requests. */
+  /** Checks an answer in the same way as for other requests. */
   read: (turns: readonly Turn[], reply: ModelReply | undefined) => BatchReading
 }
 

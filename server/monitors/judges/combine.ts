@@ -33,7 +33,7 @@ type Scored = Extract<JudgeVerdict, { status: 'scored' }>
 const isScored = (verdict: Verdict): verdict is Scored => verdict.status === 'scored'
 const isFailed = (verdict: Verdict): verdict is Failed => verdict.status === 'failed'
 
-/** Returns whether the result is final, so that no other window has to be paid for. */
+/** Returns whether the result is final, so that no further window has to be paid for. */
 export const isSettled = ({ definition: { output }, verdicts }: JudgedDefinition): boolean => {
   const isOfOneWindow = output.type === 'boolean' || (output.type === 'category' && !output.multiple)
   return verdicts.some(isFailed) || (isOfOneWindow && isAnyAffected(verdicts))
@@ -68,7 +68,7 @@ const evidenceOf = (verdicts: JudgeVerdict[], most = mostEvidence): Evidence[] =
 const joinReasonings = (verdicts: JudgeVerdict[]): string => {
   const [only, ...others] = verdicts
   if (only && others.length === 0) return only.reasoning ?? ''
-  // Each window gets an equal share, so that the last one is included.
+  // Each window gets an equal share, so that the last window is included.
   const share = Math.floor(longestReasoning / verdicts.length) - 12
   return verdicts.map(({ reasoning }, at) => `Part ${at + 1}: ${storable(reasoning ?? '', share)}`).join('\n')
 }
@@ -105,7 +105,7 @@ const isAffectedBy = (output: CategoryOutput, categories: string[]): boolean => 
   return decided.status === 'scored' && decided.result === 'affected'
 }
 
-/** Returns the category of the first affected window, or else of the first window that a category fits. */
+/** Returns the category of the first affected window, or otherwise of the first window that a category fits. */
 const oneCategory = (output: CategoryOutput, named: string[][]): string[] | undefined => {
   const fitting = named.filter((categories) => !isOpen(categories))
   return (
@@ -116,7 +116,7 @@ const oneCategory = (output: CategoryOutput, named: string[][]): string[] | unde
   )
 }
 
-/** Returns the categories of all windows together. A window that the criteria do not apply to adds none. */
+/** Returns the categories of all windows together. A window to which the criteria do not apply adds none. */
 const allCategories = (named: string[][]): string[] | undefined => {
   const applicable = named.filter((categories) => !categories.includes(notApplicable))
   if (applicable.length === 0) return named[0]
@@ -150,9 +150,9 @@ const combineCategories = (output: CategoryOutput, verdicts: Verdict[]): Combine
 }
 
 /**
- * Returns the value of a field in all windows, and whether it is unsupported. People correct themselves, so the last window
- * that names a value counts. If no quote says that value, an earlier one is out of date. Lists are joined, so each has to be
- * supported.
+ * Returns the value of a field across all windows, and whether it is unsupported. People correct themselves, so the
+ * last window that contains a value counts. If no quote supports that value, earlier values are out of date. Lists are
+ * joined, so each of them has to be supported.
  */
 const combineField = ({ key, type }: Field, scored: Scored[]): { value: FieldValue; isUnsupported: boolean } => {
   const valueIn = ({ fields }: Scored): FieldValue => fields?.[key] ?? null
@@ -167,8 +167,8 @@ const combineField = ({ key, type }: Field, scored: Scored[]): { value: FieldVal
 }
 
 /**
- * Combines fields. Whether the conversation is affected is decided by a condition on the fields, which the caller
- * evaluates.
+ * Combines fields. A condition on the fields decides whether the conversation is affected. The caller evaluates this
+ * condition.
  */
 const combineFields = ({ fields: known }: ExtractOutput, verdicts: Verdict[]): CombinedVerdict => {
   const failed = verdicts.find(isFailed)

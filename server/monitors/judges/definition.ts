@@ -18,9 +18,9 @@ export type Field = {
   key: string
   type: (typeof fieldTypes)[number]
   description?: string
-  /** The values of an enum. */
+  /** The allowed values of an enum. */
   options?: string[]
-  /** Without a value, the result is unscored. */
+  /** If there is no value, the result is unscored. */
   required?: boolean
 }
 
@@ -37,8 +37,8 @@ export type ExtractOutput = {
 }
 
 /**
- * How Earshot decides based on a score. The model still receives `affectedWhen`, so that its scores mean the same as
- * before. With a calibration, the threshold is a probability.
+ * How Earshot decides based on a score. The model still receives `affectedWhen`, so that its scores keep their meaning.
+ * With a calibration, the threshold is a probability.
  */
 export type ScoreDecision = { threshold: number; calibration?: Point[] }
 
@@ -55,25 +55,25 @@ export type JudgeOutput = { type: 'boolean' } | ScoreOutput | CategoryOutput | E
 /** A short rule for applying the criteria. */
 export type Guideline = {
   text: string
-  /** The alignment that distilled it from people's notes. Without it, a person wrote it. */
+  /** The alignment that distilled it from reviewers' notes. If missing, a person wrote it. */
   alignmentId?: string
 }
 
-/** A conversation that people have judged. */
+/** A conversation judged by people. */
 export type Example = {
   conversationId: string
-  /** The review that determines what is correct. */
+  /** The review that determines the correct result. */
   reviewId: string
   correctResult: 'affected' | 'not_affected'
-  /** A part of the transcript, without personal numbers and addresses. */
+  /** An excerpt of the transcript, without personal numbers and addresses. */
   excerpt: string
-  /** The reviewer's comment about it. */
+  /** The reviewer's comment on the excerpt. */
   note?: string
-  /** Whether it is part of every request. Others are only part of requests about similar conversations. */
+  /** Whether it is part of every request. Other examples are only part of requests about similar conversations. */
   isDisputed: boolean
 }
 
-/** The parts of a recording that a judge hears: the sound around the turns that a rule quotes. */
+/** The excerpts of a recording that a judge hears: the sound around the turns that a rule quotes. */
 export type SoundExcerpt = { expression: string; beforeMs: number; afterMs: number }
 
 /** The stored definition of a judge. */
@@ -81,9 +81,9 @@ export type JudgeDefinition = {
   criteria: string
   output: JudgeOutput
   model?: string
-  /** What the model gets: the transcript, which is the default, or also the sound. */
+  /** The model's input: by default, the transcript only, or the sound as well. */
   input?: 'transcript' | 'sound'
-  /** Without it, a judge that listens hears the whole call. */
+  /** Without it, a listening judge hears the whole call. */
   soundExcerpt?: SoundExcerpt
   guidelines?: Guideline[]
   examples?: Example[]
@@ -104,7 +104,7 @@ export type JudgeResult = {
    */
   categories: string[] | null
   fields: FieldValues | null
-  /** Fields that are null because no quoted turn supports the value that the model returned. */
+  /** Fields that are null because no quoted turn supports the model's value. */
   unsupportedFields: string[]
   /** The provider and model, such as `anthropic:claude-sonnet-5`. */
   evaluator: string
@@ -112,20 +112,20 @@ export type JudgeResult = {
   tokens: Tokens | null
   /** The cost in US dollars. Null if the tokens or the price of the model are unknown. */
   cost: number | null
-  /** The model's response time for all requests, or null if it was not asked. */
+  /** The model's total response time for all requests, or null if it was not asked. */
   responseMs: number | null
-  /** The reason why it is unscored or failed. Earshot writes it, not the model. */
+  /** The reason why it is unscored or failed. Written by Earshot, not by the model. */
   reason?: string
-  /** This is only set for `failed`. Retrying after this time may succeed. If it is not set, retrying won't help. */
+  /** Only set for `failed`. Retrying after this time may succeed. If it is not set, retrying won't help. */
   retryAfterSeconds?: number
   /**
-   * Whether nothing failed: a request was not sent yet, because of the provider's limits, or because it was changed. It
-   * can be retried any number of times.
+   * Whether nothing failed: a request was not sent yet because of the provider's limits, or because the provider
+   * changed. It can be retried any number of times.
    */
   isNotSentYet?: boolean
 }
 
-/** Returns whether a judge hears recordings. */
+/** Returns whether a judge listens to recordings. */
 export const listens = ({ input }: Pick<JudgeDefinition, 'input'>): boolean => input === 'sound'
 
 const holds: Record<ScoreRule['op'], (score: number, value: number) => boolean> = {
@@ -145,6 +145,6 @@ export const isAffectedScore = ({ affectedWhen, decision }: ScoreOutput, score: 
   return isAffected({ op: affectedWhen.op, value: threshold }, score)
 }
 
-/** Returns the score that is closest to affected. */
+/** Returns the score that is closest to being affected. */
 export const mostAffected = ({ op }: ScoreRule, scores: number[]): number =>
   op === 'gte' || op === 'gt' ? Math.max(...scores) : Math.min(...scores)

@@ -5,7 +5,7 @@ import { type Passage, passageOf } from './values/tokens.ts'
 
 export type Evidence = { turn: number; quote: string; field?: string }
 
-/** A quote that actually occurs in its turn, with each place where it occurs. */
+/** A quote that actually occurs in its turn, with all its occurrences. */
 export type FoundQuote = { evidence: Evidence; passages: () => Passage[] }
 
 const mostQuotes = 10
@@ -15,18 +15,18 @@ const longestQuote = 500
  */
 const mostLookedFor = 50
 
-/** The number of characters to read around a quote, and of the quote itself. */
+/** The number of characters to read around a quote, and the number to read of the quote itself. */
 const around = 200
 const longestPassage = 2_000
-/** A short quote can occur more often than is worth reading. */
+/** Occurrences of a short quote beyond this number are not worth reading. */
 const mostPlaces = 5
 
 /** Normalizes a text to composed characters and single spaces. */
 const fold = (text: string): string => text.toWellFormed().normalize('NFC').replace(/\s+/gu, ' ').trim()
 
 /**
- * Normalizes what models change when they copy: typographic marks, dashes, and case. The length stays the same, so that
- * positions match the text. (İ is the only character whose lower case is longer.)
+ * Normalizes characters that models change when they copy text: typographic marks, dashes, and case. The length stays
+ * the same, so that positions match the text. (İ is the only character whose lowercase form is longer.)
  */
 const plain = (folded: string): string =>
   folded
@@ -54,7 +54,7 @@ export type QuoteLimits = { most: number; mostSearched: number }
 
 const limitsOfOne: QuoteLimits = { most: mostQuotes, mostSearched: mostLookedFor }
 
-/** Counts the quotes of each field within its limits. */
+/** Counts each field's quotes within their limits. */
 const openCounts = (limitsOf: (field: string | undefined) => QuoteLimits) => {
   const counts = new Map<string | undefined, { found: number; searched: number }>()
   const countsOf = (field: string | undefined) => {
@@ -63,7 +63,7 @@ const openCounts = (limitsOf: (field: string | undefined) => QuoteLimits) => {
     return known
   }
   return {
-    /** Returns whether another quote of a field can be searched, and counts it. */
+    /** Returns whether another quote for a field can be searched, and counts it. */
     canSearch: (field: string | undefined): boolean => {
       const of = countsOf(field)
       const { most, mostSearched } = limitsOf(field)
@@ -78,8 +78,8 @@ const openCounts = (limitsOf: (field: string | undefined) => QuoteLimits) => {
 }
 
 /**
- * Returns the quotes that occur in the turn they refer to, in the turn's own spelling. Ignores white space, case, and
- * the form of quotation marks and dashes. Quotes are limited for each field.
+ * Returns the quotes that occur in the turns they refer to, with the turns' own spelling. Ignores white space, case,
+ * and the style of quotation marks and dashes. The number of quotes is limited for each field.
  */
 export const findQuotes = (
   given: readonly Evidence[],
@@ -101,7 +101,7 @@ export const findQuotes = (
   for (const { turn, quote, field } of given) {
     if (!canSearch(field)) continue
     const wanted = plain(fold(quote))
-    // A quote without letters or digits occurs in nearly every turn and is no evidence.
+    // A quote without letters or digits occurs in nearly every turn, and is not evidence.
     if (!/[\p{L}\p{N}]/u.test(wanted)) continue
     const content = contentOfTurn(turn)
     const places = content ? placesOf(content.plain, wanted) : []

@@ -1,5 +1,5 @@
-// Chooses the examples of a request, and formats them. They contain what others said, so they are part of the user's
-// message, and each is one line of JSON like a turn of a transcript.
+// Selects the examples in a request, and formats them. They contain other people's words, so they are part of the
+// user's message, and each is one line of JSON, like a turn of a transcript.
 
 import { estimateTokens } from '../../model-providers/requests/estimate-tokens.ts'
 import { nameInRequest } from './answer.ts'
@@ -7,7 +7,10 @@ import type { Example, JudgeDefinition } from './definition.ts'
 import { similarityOf, wordsOf } from './similarity.ts'
 import { asLine } from './transcript.ts'
 
-/** The number of examples similar to the conversation that a request has in addition to those of every request. */
+/**
+ * The number of examples in a request that are similar to the conversation, in addition to the examples in every
+ * request.
+ */
 const mostSimilar = 2
 
 type Named = { example: Example; monitor: string | undefined }
@@ -26,7 +29,7 @@ const namedOf = (definitions: readonly JudgeDefinition[], choose: (examples: Exa
     })),
   )
 
-/** Returns the examples that every request of these monitors starts with, so that providers can cache them. */
+/** Returns the examples at the start of every request for these monitors, so that providers can cache them. */
 export const fixedExamples = (definitions: readonly JudgeDefinition[]): string | undefined =>
   blockOf(namedOf(definitions, (examples) => examples.filter(({ isDisputed }) => isDisputed)))
 
@@ -47,7 +50,7 @@ export const similarExamples = (definitions: readonly JudgeDefinition[], transcr
 const longest = (examples: Example[]): Example[] =>
   examples.filter(({ isDisputed }) => !isDisputed).sort((a, b) => b.excerpt.length - a.excerpt.length)
 
-/** Returns the maximum number of tokens in the examples of one request. */
+/** Returns the maximum number of tokens for the examples in one request. */
 export const mostExampleTokens = (definitions: readonly JudgeDefinition[]): number =>
   estimateTokens(fixedExamples(definitions) ?? '') +
   estimateTokens(blockOf(namedOf(definitions, (examples) => longest(examples).slice(0, mostSimilar))) ?? '')

@@ -10,12 +10,12 @@ const longestEntry = 200
 const mostEntries = 100
 
 const quotesOfField = 3
-/** Each entry of a list can have a quote of its own. Several lists share the quotes that are checked. */
+/** Each entry of a list can have its own quote. Several lists share the quotes that are checked. */
 const quotesOfLists = 300
-/** A result can store this many. */
+/** The maximum number that a result can store. */
 const mostQuotes = 100
 
-/** Returns what is wrong with the type of a value. */
+/** Returns the error if a value has the wrong type. */
 const faultOfValue = ({ key, type, options = [] }: Field, value: NonNullable<FieldValue>): string | undefined => {
   const must = (what: string) => `fields.${key} must be ${what}`
   switch (type) {
@@ -33,7 +33,7 @@ const faultOfValue = ({ key, type, options = [] }: Field, value: NonNullable<Fie
   }
 }
 
-/** Returns a value within its limits. An empty text or list counts as missing. */
+/** Returns a value truncated to its limits. An empty text or list counts as missing. */
 const storedValue = (value: NonNullable<FieldValue>): FieldValue => {
   if (typeof value === 'string') return value.trim() === '' ? null : storable(value, longestText)
   if (!Array.isArray(value)) return value
@@ -45,8 +45,8 @@ type Answered = { fields: Record<string, FieldValue>; evidence: Evidence[] }
 type Read = { fields: FieldValues; unsupportedFields: string[]; evidence: Evidence[] }
 
 /**
- * Returns the value of a field if its quotes support it, and whether it is unsupported. If it is invalid, returns the
- * fault.
+ * Returns a field's value if its quotes support it, and whether it is unsupported. If the value is invalid, returns the
+ * error.
  */
 const readValue = (
   field: Field,
@@ -65,7 +65,7 @@ const readValue = (
   return { value: isSaid ? value : null, isUnsupported: !isSaid }
 }
 
-/** Returns how many quotes of each field are checked. */
+/** Returns the number of quotes that are checked for each field. */
 const openLimits = ({ fields }: ExtractOutput) => {
   const lists = new Set(fields.flatMap(({ key, type }) => (type === 'list' ? [key] : [])))
   const ofList = Math.min(mostEntries, Math.floor(quotesOfLists / Math.max(1, lists.size)))
@@ -75,7 +75,7 @@ const openLimits = ({ fields }: ExtractOutput) => {
   }
 }
 
-/** Returns the quotes that are stored, in order. If there are too many, each field keeps its first ones. */
+/** Returns the quotes to store, in order. If there are too many, each field keeps its first ones. */
 const storedQuotes = (quotes: readonly FoundQuote[]): Evidence[] => {
   const counts = new Map<string | undefined, number>()
   const ranked = quotes.map(({ evidence }, at) => {
@@ -87,7 +87,7 @@ const storedQuotes = (quotes: readonly FoundQuote[]): Evidence[] => {
   return chosen.toSorted((a, b) => a.at - b.at).map(({ evidence }) => evidence)
 }
 
-/** Reads the fields of an answer. A value that no quoted turn supports becomes null, and is listed as unsupported. */
+/** Reads the fields in an answer. A value that no quoted turn supports becomes null, and is listed as unsupported. */
 export const readFields = (
   output: ExtractOutput,
   answer: Answered,

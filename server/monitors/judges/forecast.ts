@@ -1,4 +1,4 @@
-// Estimates what judging costs before it happens.
+// Estimates the cost of judging in advance.
 import { estimateTokenCount } from 'tokenx'
 import { estimateSoundTokens } from '../../model-providers/requests/estimate-tokens.ts'
 import type { Turn } from '../../transcripts/turn.ts'
@@ -6,20 +6,20 @@ import { type JudgeDefinition, listens } from './definition.ts'
 import { longestHeardMs } from './heard.ts'
 import { buildPrompt, type TranscriptWindow } from './prompt.ts'
 
-/** The requests for one transcript, and the tokens that all of them send. */
+/** The number of requests for one transcript, and the total tokens that they send. */
 export type Forecast = {
   requests: number
   input: number
-  /** The part of the input that is sound. */
+  /** The input tokens that are sound. */
   audioInput: number
 }
 
-/** A longer text is counted from its beginning, because its language and form hardly change. */
+/** A longer text is estimated from its beginning, because its language and style hardly change. */
 const mostCounted = 20_000
 
 /**
- * Counts the tokens of a text about as current tokenizers do. This is more precise than `estimateTokens`, but can be too
- * low, so it is not used for limits.
+ * Estimates the number of tokens in a text as current tokenizers would count them. This is more accurate than
+ * `estimateTokens`, but can be too low, so it is not used for limits.
  */
 const countTokens = (text: string): number => {
   if (text.length <= mostCounted) return estimateTokenCount(text)
@@ -31,13 +31,13 @@ const countPrompt = (definition: JudgeDefinition, window: TranscriptWindow): num
   return countTokens(system) + countTokens(shared) + countTokens(user) + countTokens(JSON.stringify(schema))
 }
 
-/** Returns the tokens of a request that sends no transcript. */
+/** Returns the number of tokens in a request without a transcript. */
 export const countEmptyPrompt = (definition: JudgeDefinition): number =>
   countPrompt(definition, { text: '', number: 1, of: 1 })
 
-/** An excerpt of a usual turn, without what is before and after it. */
+/** The length of an excerpt of a usual turn, without the sound before and after it. */
 const usualTurnSeconds = 5
-/** The rule of an excerpt quotes at most this many turns. */
+/** An excerpt rule quotes at most this many turns. */
 const usualExcerpts = 2
 
 /** Estimates how much of a recording a judge hears. */
@@ -51,7 +51,7 @@ const secondsHeard = ({ soundExcerpt }: JudgeDefinition, turns: readonly Turn[])
 
 type Prepare = (definition: JudgeDefinition, turns: readonly Turn[]) => string[] | object
 
-/** Estimates the requests for a transcript. There are none if it is empty, or too long for the judge. */
+/** Estimates the requests for a transcript. There are none if it is empty or too long for the judge. */
 export const forecastTranscript = (prepare: Prepare, definition: JudgeDefinition, turns: readonly Turn[]): Forecast => {
   const windows = prepare(definition, turns)
   if (!Array.isArray(windows)) return { requests: 0, input: 0, audioInput: 0 }

@@ -1,5 +1,5 @@
 /**
- * The longest sound that a judge hears: 13 MB as a WAV file, and 18 MB in a request, which is below the limit of 20 MB of
- * Gemini.
+ * The maximum length of sound that a judge hears: 13 MB as a WAV file, and 18 MB in a request, which is below Gemini's
+ * limit of 20 MB.
  */
 export const longestHeardMs = 7 * 60_000

@@ -1,4 +1,4 @@
-// Judges one conversation with a language model, for one monitor or for several that share a request.
+// Judges one conversation with a language model, for one monitor or for several monitors that share a request.
 import { openChain } from '../../model-providers/ask-chain.ts'
 import type { ModelChain, Models, NoModel } from '../../model-providers/models.ts'
 import type { PromptSound } from '../../model-providers/requests/dialect.ts'
@@ -18,16 +18,16 @@ import { systemText } from './prompt.ts'
 import { smallestWindowTokens, windowsOf } from './transcript.ts'
 
 export type JudgeRequest = {
-  /** The definitions of one group of `groups`, which all use the same model. */
+  /** The definitions in one of the groups from `groups`. All of them use the same model. */
   definitions: readonly JudgeDefinition[]
   turns: readonly Turn[]
-  /** What the judge hears. Only for a judge that listens, which shares no request. */
+  /** The sound that the judge hears. Only for a listening judge, which shares no request. */
   sounds?: PromptSound[] | undefined
   /** The organization. Organizations take turns at an endpoint. */
   owner?: string
-  /** Lets everything else of the same organization go first. */
+  /** Lets all other requests of the same organization go first. */
   background?: boolean
-  /** Someone waits for the result, so a failing endpoint is only retried for a few seconds. */
+  /** Whether someone is waiting for the result. If so, a failing endpoint is only retried for a few seconds. */
   isAwaited?: boolean
   /** Aborts the judgment. It rejects with the signal's reason, and there is no result. */
   signal?: AbortSignal
@@ -41,11 +41,11 @@ export type Paid = Pick<JudgeResult, 'tokens' | 'cost'>
 export type Forecaster = {
   /** The provider and model. */
   evaluator: string
-  /** The tokens of a request without a transcript. */
+  /** The number of tokens in a request without a transcript. */
   emptyTokens: number
   /** Estimates the requests for a transcript. */
   forecast: (definition: JudgeDefinition, turns: readonly Turn[]) => Forecast
-  /** Returns the cost in US dollars if nothing comes from a cache. Null if the price is unknown. */
+  /** Returns the cost in US dollars without caching. Null if the price is unknown. */
   costOf: (tokens: Tokens & { audioInput?: number }) => number | null
 }
 
@@ -56,47 +56,48 @@ export type Forecaster = {
 type Grouping = <M extends { definition: JudgeDefinition }>(monitors: readonly M[]) => M[][]
 
 export type Judge = {
-  /** Throws if no model is configured for the definition, and says what to do. */
+  /** Throws if no model is configured for the definition. The error says what to do. */
   requireModel: (owner: string, definition: Pick<JudgeDefinition, 'model' | 'input'>) => Promise<void>
-  /** Finds the models of these definitions, and returns a function that groups monitors with these definitions. */
+  /** Finds the models for these definitions, and returns a function that groups monitors with these definitions. */
   grouping: (owner: string, definitions: readonly JudgeDefinition[]) => Promise<Grouping>
-  /** Returns one result for each definition, in order. Failures of the endpoint are results too. */
+  /** Returns one result for each definition, in order. Endpoint failures are also results. */
   evaluate: (request: JudgeRequest) => Promise<JudgeResult[]>
-  /** Returns what estimates the requests of a definition, or undefined if no model can answer. */
+  /** Returns an estimator for a definition's requests, or undefined if no model can answer. */
   forecaster: (owner: string, definition: JudgeDefinition) => Promise<Forecaster | undefined>
   /**
-   * Returns what judges conversations in batches, or why that is not possible. `model` is the name of another model than
-   * the definition's.
+   * Returns a judge that works in batches, or the reason why that is not possible. `model` is the name of a model to
+   * use instead of the definition's.
    */
   batching: (owner: string, definition: JudgeDefinition, model?: string) => Promise<BatchJudge | { fault: string }>
-  /** Returns how many requests the definition's model takes at a time. */
+  /** Returns how many concurrent requests the definition's model accepts. */
   concurrencyOf: (owner: string, definition: Pick<JudgeDefinition, 'model'>) => Promise<number>
   /** Aborts judgments in progress, which reject. */
   close: () => Promise<void>
 }
 
-/** The tokens reserved for the response, and for what an endpoint adds around the messages. */
+/** The tokens reserved for the response, and for text that an endpoint adds around the messages. */
 const answerTokens = 4_000
 
 /**
- * The largest part of the context for the criteria of monitors that share a request. The rest is for the transcript.
+ * The maximum share of the context for the criteria of monitors that share a request. The remaining context is for the
+ * transcript.
  */
 const largestShareOfCriteria = 0.25
 
-/** How long the requests of one judgment may wait in total. After that, retrying the job is better. */
+/** The maximum total time that the requests of one judgment may wait. After that, it is better to retry the job. */
 const patienceMs = 600_000
 
-/** The maximum wait of requests if someone waits for the result. */
+/** The maximum wait of requests if someone is waiting for the result. */
 const awaitedPatienceMs = 3_000
 
-/** The wait after a failure if the endpoint does not specify it. */
+/** The delay after a failure if the endpoint does not specify one. */
 const againAfterMs = 60_000
 
-/** Returns the context that every model of a chain has. */
+/** Returns the context size that every model in a chain has. */
 const contextTokensOf = (chain: ModelChain): number =>
   Math.min(...chain.links.map(({ limits }) => limits.contextTokens))
 
-/** Returns the maximum number of tokens of a request without its transcript. */
+/** Returns the maximum number of tokens in a request without its transcript. */
 const promptTokens = (definitions: readonly JudgeDefinition[]): number =>
   estimateTokens(systemText(definitions, true)) + mostExampleTokens(definitions)
 
@@ -108,7 +109,7 @@ const noBatchesOfSound = 'Judges that listen can’t be sent as batches.'
 const noBatches =
   'The model of this judge does not offer batches. Use a provider under Settings → Models that is compatible with OpenAI, or Anthropic or Azure OpenAI.'
 
-/** The reason why no model is asked. */
+/** The reason why no model can be asked. */
 type NotAsked = { status: 'unscored' | 'failed'; reason: string }
 
 type JudgeLimits = Pick<Config['judge']['limits'], 'monitorsPerRequest' | 'windows'>
@@ -116,7 +117,7 @@ type JudgeLimits = Pick<Config['judge']['limits'], 'monitorsPerRequest' | 'windo
 export const openJudge = (models: Pick<Models, 'find'>, limits: JudgeLimits, clock: Clock = systemClock): Judge => {
   const closing = new AbortController()
 
-  /** Finds the models of a judge. One that listens only has models that take sound. */
+  /** Finds a judge's models. For a listening judge, they must accept sound. */
   const findModels = async (
     owner: string,
     { model, input }: Pick<JudgeDefinition, 'model' | 'input'>,
@@ -155,7 +156,7 @@ export const openJudge = (models: Pick<Models, 'find'>, limits: JudgeLimits, clo
     for (const { model } of definitions) {
       if (!chains.has(model)) chains.set(model, await models.find(owner, model))
     }
-    // A name and the default can mean the same model.
+    // A model's name and the default can refer to the same model.
     const keyOf = ({ model }: JudgeDefinition): string | undefined => {
       const chain = chains.get(model)
       return chain && 'links' in chain ? chain.key : model
@@ -165,7 +166,7 @@ export const openJudge = (models: Pick<Models, 'find'>, limits: JudgeLimits, clo
       return chain && 'links' in chain ? contextTokensOf(chain) : 0
     }
     return (monitors) => {
-      // Each judge that listens may hear something else, so it shares no request.
+      // Each listening judge may hear different sound, so it shares no request.
       const byKey = Map.groupBy(monitors, ({ definition }) => (listens(definition) ? definition : keyOf(definition)))
       return [...byKey.values()].flatMap((ofKey) => {
         const [first] = ofKey
@@ -189,7 +190,7 @@ export const openJudge = (models: Pick<Models, 'find'>, limits: JudgeLimits, clo
     }
     const windows = windowsOf(turns, room)
     if (windows.length === 0) return { status: 'unscored', reason: 'the transcript contains nothing to judge' }
-    // Only one request can have the sound.
+    // Only one request can contain the sound.
     const most = definitions.some(listens) ? 1 : limits.windows
     if (windows.length > most) {
       const size = `it needs ${windows.length} windows, and the limit is ${most}`
@@ -266,7 +267,7 @@ export const openJudge = (models: Pick<Models, 'find'>, limits: JudgeLimits, clo
     const chain = await models.find(owner, model)
     if ('fault' in chain) return { fault: chain.fault }
     const [link] = chain.links
-    // If the provider is disabled, the first model is that of a fallback.
+    // If the provider is disabled, the first model comes from a fallback.
     if (link.batches?.name !== chain.key) return { fault: noBatches }
     return openBatchJudge(link, link.batches, definition, (turns) => prepare(chain, [definition], turns))
   }
@@ -283,7 +284,7 @@ export const openJudge = (models: Pick<Models, 'find'>, limits: JudgeLimits, clo
   return { requireModel, grouping, evaluate, forecaster, batching, concurrencyOf, close }
 }
 
-/** Asks about one window after the other, until every result is final. If the endpoint fails, so do the results. */
+/** Asks about one window after the other until every result is final. If the endpoint fails, so do the results. */
 const askAboutWindows = async (
   ask: AskModel,
   judged: JudgedDefinition[],
@@ -302,7 +303,7 @@ const askAboutWindows = async (
   }
 }
 
-/** Fails the monitors without a result for this window, because the endpoint failed. */
+/** Marks the monitors without a result for this window as failed, because the endpoint failed. */
 const failWindow = (open: JudgedDefinition[], at: number, error: EndpointError): void => {
   const { kind, message, retryAfterMs } = error
   const retryAfterSeconds = Math.ceil((retryAfterMs || againAfterMs) / 1_000)

@@ -8,7 +8,7 @@ export type TranscriptWindow = {
   text: string
   number: number
   of: number
-  /** What the judge hears. */
+  /** The sound that the judge hears. */
   sounds?: PromptSound[] | undefined
 }
 
@@ -89,7 +89,7 @@ const outputText = ({ output }: JudgeDefinition): string => {
   return `Give a score from ${output.min} to ${output.max}; ${words[op]} ${value} means affected.`
 }
 
-/** Returns the part of the prompt that describes the question: the criteria, the output, and the guidelines. */
+/** Returns the section of the prompt that describes the question: the criteria, the output, and the guidelines. */
 const questionText = (definition: JudgeDefinition): string => {
   const { criteria, guidelines = [] } = definition
   const rules = guidelines.map(({ text }) => `- ${text.replace(/\s+/gu, ' ').trim()}`)

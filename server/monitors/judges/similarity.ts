@@ -1,9 +1,9 @@
-// Compares texts by their words, to find the examples that are nearest to a conversation without asking a model.
+// Compares texts by their words, to find the examples that are most similar to a conversation without asking a model.
 
 /** The maximum number of characters to compare. */
 const mostCompared = 20_000
 
-/** The number of occurrences of each word of a text. */
+/** The number of occurrences for each word in a text. */
 export type Words = ReadonlyMap<string, number>
 
 const wordForm = /[\p{L}\p{N}]{3,}/gu

@@ -5,7 +5,7 @@ export const cut = (text: string, length: number): string =>
     .toWellFormed()
     .replace(/\uFFFD$/, '')
 
-/** Shortens a text, and marks that it was shortened. Removes what PostgreSQL cannot store. */
+/** Shortens a text, and marks it as shortened. Removes characters that PostgreSQL cannot store. */
 export const storable = (text: string, length: number): string => {
   const clean = text.replaceAll('\0', '').toWellFormed()
   return clean.length > length ? `${cut(clean, length - 1)}…` : clean

@@ -78,7 +78,7 @@ describe('a transcript', () => {
 })
 
 describe('windows', () => {
-  /** Joins all parts of a turn where they overlap. */
+  /** Joins all parts of a turn at their overlaps. */
   const restore = (pieces: string[]): string =>
     pieces.reduce((whole, piece) => {
       for (let shared = Math.min(whole.length, piece.length); shared > 0; shared--) {

@@ -15,11 +15,13 @@ const toolText = ({ kind, tool }: Turn): string => {
   return `${name} ${tool.isError ? 'failed' : 'answered'}: ${asText(tool.result)}`
 }
 
-/** Returns all text of a turn that can be quoted. */
+/** Returns all text in a turn that can be quoted. */
 export const contentOf = (turn: Turn): string =>
   [turn.text ?? '', toolText(turn)].filter((part) => part !== '').join('\n')
 
-/** Matches what would look like a tag or a new line, and characters that are invisible to people but not to models. */
+/**
+ * Matches text that would look like a tag or a new line, and characters that are invisible to people but not to models.
+ */
 const deceptive = /[<>\u0085\u2028\u2029\u202a-\u202e\u2066-\u2069]|[\u{e0000}-\u{e007f}]/gu
 
 const escapeUnits = (character: string): string =>
@@ -28,7 +30,7 @@ const escapeUnits = (character: string): string =>
     (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
   ).join('')
 
-/** Formats a value as JSON on one line that no text in it can end, and that closes no tags. */
+/** Formats a value as JSON on one line. No text in it can end the line or close a tag. */
 export const asLine = (value: object): string => JSON.stringify(value).replace(deceptive, escapeUnits)
 
 type LinePart = { number: number; of: number }
@@ -78,7 +80,7 @@ const linesOf = (turn: Turn, windowTokens: number): Line[] => {
   return pieces.map((piece, at) => lineOf(quoteLine(turn, piece, { number: at + 1, of: pieces.length })))
 }
 
-/** The smallest window that has space for a part of a turn and its other properties. */
+/** The smallest window that has space for a section of a turn and its other properties. */
 export const smallestWindowTokens = 500
 
 /**

@@ -8,7 +8,7 @@ const faultOf = (expression: string) => checkRule({ expression })[0]?.message
 
 describe('saving a rule', () => {
   it.each([
-    // Names that don't exist
+    // Names that don't exist.
     ['signals.tolFailures > 0', 'line 1, column 9: signals has no field tolFailures; did you mean toolFailures?'],
     ['conversation.chanel == "call"', 'line 1, column 14: conversation has no field chanel; did you mean channel?'],
     [
@@ -24,7 +24,7 @@ describe('saving a rule', () => {
     ['[1].join() == ""', 'line 1, column 1: there is no function join'],
     ['b"{}".json() == {}', 'line 1, column 1: there is no function json'],
     ['true &&\n  signals.tolFailures > 0', 'line 2, column 11: signals has no field'],
-    // Operators and functions with wrong types
+    // Operators and functions with wrong types.
     ['turns.size() > "x"', 'line 1, column 1: > cannot be used with int and string'],
     ['signals.toolFailures == "none"', 'line 1, column 1: == cannot be used with double and string'],
     ['signals.talkRatio && true', "line 1, column 1: logical operator requires bool operands, got 'double'"],
@@ -43,7 +43,7 @@ describe('saving a rule', () => {
     ],
     ['conversation.startedAt.__proto__ == conversation.startedAt.constructor', 'which has no fields'],
     ['duration("1s")["seconds"] == 1', 'is of type duration, which has no fields'],
-    // Words that never occur
+    // Words that never occur.
     ['turns.exists(t, t.role == "user")', 'line 1, column 27: "user" is not one of agent, customer, system'],
     ['"phone" != conversation.channel', 'line 1, column 1: "phone" is not one of call, chat, voicemail'],
     ['conversation.direction in ["inbound", "in"]', 'line 1, column 39: "in" is not one of inbound, outbound'],
@@ -72,7 +72,7 @@ describe('saving a rule', () => {
   it.each([
     ['nested calls', `${'size('.repeat(1_600)}turns${')'.repeat(1_600)} > 0`, 'is nested too deeply'],
     ['parentheses', `${'('.repeat(4_000)}true${')'.repeat(4_000)}`, 'is nested too deeply'],
-    // The remaining stack decides which limit is reached first.
+    // The remaining stack determines which limit is reached first.
     ['negations', `${'!'.repeat(9_900)}true`, /is (nested too deeply|too long)$/],
     ['fields', `metadata${'.a'.repeat(4_900)}`, 'is nested too deeply'],
     ['a chain', `true${'||true'.repeat(1_600)}`, 'is too long'],

@@ -7,7 +7,7 @@ import { reasonOf } from './reasons.ts'
 import type { RuleSource } from './source.ts'
 import type { Context } from './subject.ts'
 
-/** Evaluates one rule on one conversation. */
+/** Evaluates one rule for one conversation. */
 
 export type RuleAnswer = { result: number; score: number; note?: Note }
 
@@ -20,7 +20,7 @@ type Expressions = {
 
 export type CompiledRule = Expressions | { fault: string }
 
-/** Returns the approximate maximum memory of a rule. */
+/** Returns the approximate maximum memory that a rule needs. */
 export const bytesOf = (rule: CompiledRule): number =>
   'fault' in rule ? 1_000 : Object.values(rule).reduce((sum, compiled) => sum + (compiled?.bytes ?? 0), 0)
 
@@ -43,7 +43,8 @@ export const compileRule = ({ expression, score, categories, fields, over }: Rul
 const longestMessage = 200
 
 /**
- * Returns a result without a value. Its reason can contain names from rules with NUL, which the database cannot store.
+ * Returns a result without a value. Its reason can contain names from rules with NUL characters, which the database
+ * cannot store.
  */
 const without = (result: number, reason: string): RuleAnswer => ({
   result,
@@ -63,7 +64,7 @@ const scoreOf = (score: Compiled, context: Context): number => {
   }
 }
 
-/** Returns the categories that are true. Returns undefined if any is unknown, because it might be true. */
+/** Returns the categories that are true. Returns undefined if any of them is unknown, because it might be true. */
 const categoriesOf = (categories: Compiled, context: Context): string[] | undefined => {
   try {
     const values = [...(categories.evaluate(context) as Map<string, unknown>)]
@@ -101,7 +102,7 @@ const fieldsOf = (fields: Compiled, context: Context): Record<string, RuleValue>
 const kindOf = (value: unknown): string =>
   value === null ? 'null' : typeof value === 'object' ? 'a list or map' : `a ${typeof value}`
 
-/** Returns whether the conversation is affected, or the reason why this is unknown. */
+/** Returns whether the conversation is affected, or the reason why that is unknown. */
 const verdictOf = (isAffected: Compiled, context: Context): boolean | string => {
   try {
     const value = isAffected.evaluate(context)
@@ -113,7 +114,7 @@ const verdictOf = (isAffected: Compiled, context: Context): boolean | string => 
   }
 }
 
-/** Returns the verdict, unless the categories say that the rule does not decide about the conversation. */
+/** Returns the verdict, unless the categories mean that the rule makes no decision about the conversation. */
 const decide = (verdict: boolean | string, categories: readonly string[]): boolean | string => {
   if (categories.includes(notApplicable)) return 'the rule does not apply to the conversation'
   return verdict === false && isOpen(categories) ? 'no category fits' : verdict

@@ -6,7 +6,7 @@ import { isMentionedIn, type TurnList, type TurnValue } from './turns.ts'
 
 const mostQuotes = 5
 const longestQuote = 200
-/** The maximum number of matches to collect. There can be far more than are quoted. */
+/** The maximum number of matches to collect. There can be far more than are ever quoted. */
 const mostFound = 50
 
 let found: { turns: TurnList; pattern: Pattern }[] = []

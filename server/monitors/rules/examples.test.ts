@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { answersOf, type SubjectFields, subjectOf } from '../../../test/support/monitors/rule-subjects.ts'
 import { openRules } from './rules.ts'
 
-/** Checks that the examples in the guide do what the guide says. */
+/** Checks that the examples in the guide work as described. */
 
 const page = readFileSync(join(import.meta.dirname, '../../../docs/rules.md'), 'utf8')
 const examples = new Map(
@@ -154,8 +154,8 @@ const cases: Record<number, Cases> = {
     unscored: [{ metrics: { nps: 1 } }, { metrics: { csat: 'low' } }],
   },
   23: {
-    // These are a Friday in winter, when Berlin is an hour ahead of UTC, a Sunday, and a summer evening, when it is two
-    // hours ahead.
+    // The dates are a Friday in winter, when Berlin is an hour ahead of UTC, a Sunday, and a summer evening, when
+    // Berlin is two hours ahead.
     affected: [
       at('2026-11-20T06:59:59Z'),
       at('2026-11-20T17:00:00Z'),

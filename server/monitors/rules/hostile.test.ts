@@ -60,7 +60,7 @@ describe('an endless rule', () => {
       'failed',
       'notAsked',
       ...Array(6).fill('failed'),
-      // This one was reached after the rule had failed on others too often.
+      // This conversation was reached after the rule had failed on others too often.
       'failed',
     ])
     expect(answers.filter((_, at) => at % 2 === 1).map(({ is }) => is)).toEqual([
@@ -132,7 +132,7 @@ describe('searching a text', () => {
     turns: [`agent: ${'a'.repeat(100_000)}`],
   }
 
-  // Each is a single call of the engine, which nothing can interrupt.
+  // Each rule is a single call to the engine, which nothing can interrupt.
   it.each([
     'turns[0].text.contains(metadata.long)',
     'turns[0].text.indexOf(metadata.long) > 0',
@@ -225,7 +225,7 @@ describe('a batch', () => {
     for (let at = 0; at < 2; at++) {
       await expect.poll(() => workers.length).toBe(at + 1)
       const worker = workers[at]
-      // The thread is evaluating by then, because it has used much more CPU than its start needs.
+      // By then, the thread is evaluating, because it has used much more CPU time than its start needs.
       await expect.poll(() => used(worker)).toBeGreaterThan(3 * toBegin)
       worker?.emit('error', Object.assign(new Error('out of memory'), { code: 'ERR_WORKER_OUT_OF_MEMORY' }))
     }

@@ -1,4 +1,4 @@
-/** The numbers for the results of a rule on a conversation. */
+/** The numbers that represent a rule's results. */
 
 export const outcomes = { notAsked: -1, notAffected: 0, affected: 1, unscored: 2, failed: 3 } as const
 
@@ -6,7 +6,9 @@ export type Evidence = { turn: number; quote: string }
 
 export type RuleValue = string | number | boolean | string[] | null
 
-/** The properties that most results don't have: the reason for a missing result, evidence, categories, and fields. */
+/**
+ * The properties that most results don't have: the reason for a missing result, the evidence, categories, and fields.
+ */
 export type Note = {
   reason?: string
   evidence?: Evidence[]

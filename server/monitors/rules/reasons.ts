@@ -3,11 +3,11 @@ import { wordOf } from './language/faults.ts'
 import { type SyntaxNode, sourceOf } from './language/syntax.ts'
 import { Unknown } from './language/unknown.ts'
 
-/** Explains in plain words why an expression has no value in a conversation. */
+/** Explains in plain words why an expression has no value for a conversation. */
 
 const longestReason = 300
 
-/** Returns what is missing: an entry of a map, or an unknown field of this conversation. */
+/** Returns the name of the missing value: a map entry, or an unknown field of this conversation. */
 const missing = (node: SyntaxNode, summary: string): string => {
   if (node.op !== '.' && node.op !== '[]') return summary
   const [owner, key] = node.args
@@ -32,10 +32,10 @@ const reasonFor = ({ code, summary }: EvaluationError, node: SyntaxNode | undefi
   }
 }
 
-/** Returns undefined if the error does not come from an unknown value. */
+/** Returns undefined if the error was not caused by an unknown value. */
 export const reasonOf = (error: unknown): string | undefined => {
   if (error instanceof Unknown) return error.message.slice(0, longestReason)
   if (!(error instanceof EvaluationError)) return undefined
-  // The library's type declares fewer properties of a node than are used here.
+  // The library's type declares fewer node properties than are used here.
   return reasonFor(error, error.node as SyntaxNode | undefined).slice(0, longestReason)
 }

@@ -87,7 +87,7 @@ describe('an unknown value', () => {
     const told = { turns: ['agent: a'], unreadable: 'turns[0].role must be given' }
     for (const rule of ['true', 'turns.size() > 0'])
       expect(await ask(rule, told)).toMatchObject(unscored(told.unreadable))
-    // The transcript could be read once, but has changed.
+    // The transcript could be read earlier, but has changed since then.
     const { facts } = subjectOf({})
     const subject = { facts, transcript: { content: '{"a":1}', format: 'turns' }, unreadable: null }
     const answers = await rules.evaluate({
@@ -241,11 +241,11 @@ describe('evidence', () => {
     expect(evidence?.map(({ turn }) => turn)).toEqual([0, 1, 2, 3, 8])
     const long = await ask('turns.mentions("a.*b")', { turns: [`agent: ${'a'.repeat(199)}😀${'b'.repeat(99)}`] })
     expect(long).toMatchObject({ evidence: [{ turn: 0, quote: 'a'.repeat(199) }] })
-    // The pattern matches without any character.
+    // The pattern matches empty text.
     expect(await ask('turns.mentions("z*")', { turns })).toMatchObject({
       evidence: [{ turn: 0, quote: 'Hello, Acme here' }, {}, {}, {}],
     })
-    // Some letters change their length in lower case. They must not shift quotes.
+    // The lowercase forms of some letters have a different length. They must not shift quotes.
     const shifted = await ask('turns.mentions("straße")', { turns: ['agent: İİİ STRAẞE 1'] })
     expect(shifted).toMatchObject({ evidence: [{ turn: 0, quote: 'STRAẞE' }] })
   })

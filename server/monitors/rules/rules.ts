@@ -35,17 +35,17 @@ export type RuleAnswers = {
   results: Int8Array
   /** NaN if there is no score. */
   scores: Float64Array
-  /** Evidence, categories, and fields, and the reasons of unscored or failed results. Most results have no entry. */
+  /** Evidence, categories, fields, and the reasons for unscored or failed results. Most results have no entry. */
   notes: Map<number, Note>
 }
 
 export type Rules = {
-  /** Rejects if the signal is aborted or the rules are closed in the meantime. */
+  /** Rejects if the signal aborts or the rules are closed in the meantime. */
   evaluate: (batch: RuleBatch, signal?: AbortSignal) => Promise<RuleAnswers>
   close: () => Promise<void>
 }
 
-/** Waits until the signal is aborted, and then rejects. `stop` removes the listener. */
+/** Waits until the signal aborts, and then rejects. `stop` removes the listener. */
 const untilAborted = (signal: AbortSignal | undefined) => {
   const { promise, reject } = Promise.withResolvers<never>()
   const abort = () => reject(signal?.reason)

@@ -2,11 +2,11 @@
 export type RuleSource = {
   expression: string
   score?: string | undefined
-  /** A map of categories to conditions. */
+  /** A map from categories to conditions. */
   categories?: string | undefined
-  /** A map of fields to values. */
+  /** A map from fields to values. */
   fields?: string | undefined
-  /** The set of variables. By default, those of a conversation. */
+  /** The set of variables. By default, the variables of a conversation. */
   over?: 'fields' | undefined
 }
 

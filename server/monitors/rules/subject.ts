@@ -4,7 +4,7 @@ import { jsonOf, shapes } from './language/values.ts'
 import type { RuleSubject } from './rules.ts'
 import { type TurnList, turnValuesOf } from './turns.ts'
 
-/** Presents a conversation to rules. Each part is created when the first rule reads it, and all rules share it. */
+/** Presents a conversation to rules. Each value is created when the first rule reads it, and all rules share it. */
 
 const mostTurns = 10_000
 /** The maximum number of characters of JSON text. Its parsed form can need about thirty times as many bytes. */
@@ -14,11 +14,11 @@ const mostCharacters = 5_000_000
 type Facts = {
   conversation: Record<string, unknown> & { startedAt?: string | null }
   signals: Record<string, unknown>
-  /** What was measured of the recording. */
+  /** The measures of the recording. */
   sound?: Record<string, unknown>
   metadata: Record<string, unknown>
   metrics: Record<string, unknown>
-  /** Only for a rule over fields, which has nothing else. */
+  /** Only for a rule over fields, which has no other data. */
   fields: Record<string, unknown>
 }
 

@@ -3,7 +3,7 @@ import { shapes, type Value } from './language/values.ts'
 import { fold } from './patterns/fold.ts'
 import type { Pattern } from './patterns/patterns.ts'
 
-/** Presents turns to rules, with the functions of lists of turns. */
+/** Presents turns to rules, with the functions for lists of turns. */
 
 export type TurnValue = Value<Turn & { text: string }> & { folded?: string }
 
@@ -23,7 +23,7 @@ const foldedOf = (turn: TurnValue): string => {
   return turn.folded
 }
 
-/** Returns the turns that a role spoke. Tool calls also belong to the agent, but are not speech. */
+/** Returns the turns spoken by a role. Tool calls also belong to the agent, but are not speech. */
 export const by = (turns: TurnList, role: string): TurnList => {
   const known = turns.memo?.byRole.get(role)
   if (known) return known
@@ -57,13 +57,13 @@ export const callsOf = (turns: TurnList, tool: string): TurnList =>
 const firstIndexOf = (turns: TurnList): number =>
   turns.reduce((least, { given }) => Math.min(least, given.index), Number.POSITIVE_INFINITY)
 
-/** Returns the turns after the first of `others`, or none if there are no others. */
+/** Returns the turns after the first turn of `others`, or none if `others` is empty. */
 export const after = (turns: TurnList, others: TurnList): TurnList => {
   const first = firstIndexOf(others)
   return turns.filter(({ given }) => given.index > first)
 }
 
-/** Returns the turns before the first of `others`, or all if there are no others. */
+/** Returns the turns before the first turn of `others`, or all turns if `others` is empty. */
 export const before = (turns: TurnList, others: TurnList): TurnList => {
   const first = firstIndexOf(others)
   return turns.filter(({ given }) => given.index < first)

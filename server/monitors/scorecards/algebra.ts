@@ -1,10 +1,10 @@
-/** Adds up the items of a scorecard. Pure: outcomes in, a total out. */
+/** Adds up the items of a scorecard. Pure: takes outcomes and returns a total. */
 
 export type NotApplicableRule = 'exclude' | 'full' | 'zero'
 
 export type ScorecardItem = {
   monitorId: string
-  /** The version whose results count. Without it, the newest version with a result counts. */
+  /** The version whose results count. If missing, the newest version with a result counts. */
   version?: number
   points: number
   notApplicable: NotApplicableRule
@@ -13,7 +13,7 @@ export type ScorecardItem = {
 
 export type Band = { name: string; from: number }
 
-/** The stored form of a definition: with all defaults, and its bands in ascending order. */
+/** The stored form of a definition, with all defaults and with its bands in ascending order. */
 export type Scorecard = {
   sections: { name: string; items: ScorecardItem[] }[]
   bands: Band[]
@@ -24,7 +24,7 @@ export type Scorecard = {
 export const itemOutcomes = ['passed', 'affected', 'not_applicable', 'unscored', 'missing'] as const
 export type ItemOutcome = (typeof itemOutcomes)[number]
 
-/** The outcome of an item. The version is null if there is no result and the item follows its monitor. */
+/** The outcome of an item. The version is null if there is no result and the item is not pinned to a version. */
 export type ItemFound = { outcome: ItemOutcome; version: number | null }
 
 type ScoredItem = {
@@ -39,7 +39,7 @@ type ScoredSection = { name: string; earned: number; possible: number; items: Sc
 
 /** The details of a scorecard's result. */
 export type Breakdown = {
-  /** Null without a score, and if the scorecard has no bands. */
+  /** Null if there is no score, or if the scorecard has no bands. */
   band: string | null
   /** The affected items that make the total 0. */
   autoFailed: string[]
@@ -48,20 +48,20 @@ export type Breakdown = {
 
 export type Total = {
   breakdown: Breakdown
-  /** The score from 0 to 100. Null if it is not decided. */
+  /** The score from 0 to 100. Null if it is undecided. */
   score: number | null
   isAffected: boolean | null
   /** Whether every item is excluded as not applicable. */
   isNotApplicable: boolean
 }
 
-/** Points have at most two decimal places. Whole numbers add up exactly, whatever their order. */
+/** Points have at most two decimal places. Integers add up exactly in any order. */
 const hundredths = (points: number): number => Math.round(points * 100)
 const pointsOf = (amount: number): number => amount / 100
 
 const isUndecided = (outcome: ItemOutcome): boolean => outcome === 'unscored' || outcome === 'missing'
 
-/** Returns what an item earns and what was possible, in hundredths of a point. */
+/** Returns the points that an item earns and its possible points, in hundredths of a point. */
 const amountsOf = ({ points, notApplicable }: ScorecardItem, outcome: ItemOutcome) => {
   const full = hundredths(points)
   if (outcome === 'passed') return { earned: full, possible: full }
@@ -84,7 +84,7 @@ const scoreOf = (items: { outcome: ItemOutcome; earned: number; possible: number
 }
 
 /**
- * Returns the total of a scorecard. An affected item with automatic failure immediately makes it 0. Otherwise, a single
+ * Returns the total of a scorecard. If an item with automatic failure is affected, the total is 0. Otherwise, a single
  * undecided item leaves the whole scorecard without a score, so that missing results never raise it.
  */
 export const totalOf = (

@@ -3,7 +3,7 @@ import type { Issue } from '../../platform/errors.ts'
 import { Choice, Closed, Id } from '../../platform/http/schemas.ts'
 import type { Scorecard } from './algebra.ts'
 
-/** Defines the definition of a scorecard. */
+/** Defines the schema and the stored form of scorecard definitions. */
 
 const mostSections = 20
 const mostItems = 100
@@ -31,7 +31,7 @@ export const ScorecardDefinition = Closed({
 
 export type GivenScorecard = Static<typeof ScorecardDefinition>
 
-/** Returns every item of a definition with its path. */
+/** Returns every item in a definition with its path. */
 export const itemsOf = <I>({ sections }: { sections: { items: I[] }[] }): { path: string; item: I }[] =>
   sections.flatMap(({ items }, section) =>
     items.map((item, at) => ({ path: `definition.sections[${section}].items[${at}]`, item })),
@@ -51,7 +51,7 @@ const bandIssues = (bands: NonNullable<GivenScorecard['bands']>): Issue[] => {
   return issues
 }
 
-/** Returns the faults that the schema of a definition can't detect. */
+/** Returns the errors that a definition's schema can't detect. */
 export const scorecardIssues = (definition: GivenScorecard): Issue[] => {
   const items = itemsOf(definition)
   const ids = items.map(({ item }) => item.monitorId.toLowerCase())

@@ -11,7 +11,7 @@ const issueOf = (path: string, { version }: ScorecardItem, monitor: ItemMonitor 
   if (monitor.kind === 'scorecard') {
     return [{ path: `${path}.monitorId`, message: 'is a scorecard, which cannot be an item of another one' }]
   }
-  // Versions are numbered from 1 without gaps.
+  // Version numbers start at 1 and have no gaps.
   if (version === undefined || version <= monitor.currentVersion) return []
   return [{ path: `${path}.version`, message: `does not exist; the newest version is ${monitor.currentVersion}` }]
 }
@@ -27,7 +27,7 @@ export const requireItems = async (trx: Db, org: OrgId, scorecard: Scorecard): P
 
 const mostNamed = 10
 
-/** Throws if the current version of a scorecard uses the monitor, so that it is not deleted. */
+/** Throws if the current version of a scorecard uses the monitor, because deleting it would break the scorecard. */
 export const refuseWhileItem = async (trx: Db, org: OrgId, monitorId: string): Promise<void> => {
   const scorecards = await listScorecardsOf(trx, org, monitorId)
   if (scorecards.length === 0) return

@@ -13,7 +13,7 @@ import { conversationOf, groups, type Template } from './template.ts'
 const tags = ['Monitors']
 const entitlement = 'monitors'
 
-/** Returns the definition of a judge for any language, or undefined if the template itself works in any language. */
+/** Returns the definition of a judge that works in any language, or undefined if the template itself does. */
 const anyLanguageOf = ({ inAnyLanguage }: Template) =>
   inAnyLanguage === undefined
     ? undefined

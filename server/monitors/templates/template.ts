@@ -33,12 +33,12 @@ export type Example = {
   channel?: 'call' | 'chat' | 'voicemail'
   direction?: 'inbound' | 'outbound'
   durationSeconds?: number
-  /** The hour of the day, in UTC, at which it starts. Default: 10. */
+  /** The hour of the day at which it starts, in UTC. Default: 10. */
   startsAtHour?: number
   endReason?: string
 }
 
-/** Returns the example in the format of the API. */
+/** Returns the example in the API's format. */
 export const conversationOf = ({ startsAtHour = 10, ...example }: Example) => ({
   channel: 'call' as const,
   ...example,
@@ -54,7 +54,7 @@ export type Template = {
   language: 'any' | 'en'
   kind: 'rule' | 'judge'
   definition: MonitorDefinition
-  /** The criteria of an equivalent judge for any language. */
+  /** The criteria for an equivalent judge that works in any language. */
   inAnyLanguage?: string
   affected: Example
   notAffected: Example
@@ -104,7 +104,7 @@ export const talk = (...turns: (string | ExampleTurn[])[]): Example => ({
   transcript: turns.flatMap((turn) => (typeof turn === 'string' ? [turnOf(turn)] : turn)),
 })
 
-/** Returns a tool's call and, unless it is undefined, its result. */
+/** Returns a tool call and, unless it is undefined, its result. */
 export const use = (name: string, result: unknown, { isError = false, callId = name } = {}): ExampleTurn[] => [
   { role: 'tool', kind: 'tool_call', tool: { callId, name, arguments: {} } },
   ...(result === undefined

@@ -38,7 +38,7 @@ const measures: [units: string[], smaller: string[]][] = [
 const isUnit = (token: Token | undefined, units: readonly string[]): boolean =>
   token !== undefined && token.kind !== 'digits' && units.includes(token.text)
 
-/** Returns whether a token is a unit that a smaller one can follow. */
+/** Returns whether a token is a unit that can be followed by a smaller unit. */
 export const canContinue = (token: Token | undefined): boolean => measures.some(([units]) => isUnit(token, units))
 
 /** Returns whether the second unit continues the first one. */

@@ -6,7 +6,7 @@ import { isMark, isQuoted, isWord, type Passage, type Token } from './tokens.ts'
 
 /** Finds the dates in a text: `May 3rd`, `the third of May`, `15.4.`, `4/15/2026`, `2026-04-15`. Pure. */
 
-/** The languages whose names of months are known in full. */
+/** The languages for which all month names are known. */
 const languages = ['en', 'de', 'fr', 'es', 'it', 'pt', 'nl']
 
 const monthsOf = (language: string, length: 'long' | 'short'): [string, number][] => {
@@ -56,7 +56,7 @@ const monthAt = (tokens: readonly Token[], at: number): number | undefined => {
   return token?.kind === 'word' ? months.get(token.text) : undefined
 }
 
-/** Returns the years that digits can mean. Two digits are a year of this century or the last one. */
+/** Returns the years that digits can mean. Two digits mean a year in this century or the last one. */
 const yearsOf = (digits: string): string[] =>
   digits.length === 4 ? [digits] : digits.length === 2 ? [`20${digits}`, `19${digits}`] : []
 
@@ -72,10 +72,10 @@ const yearAt = (tokens: readonly Token[], at: number): string[] => {
   return isYear ? [digits] : []
 }
 
-/** Skips `.` and `,` between the parts of a date. */
+/** Skips `.` and `,` between the components of a date. */
 const afterMark = (tokens: readonly Token[], at: number): number => (isMark(tokens[at], '.,') ? at + 1 : at)
 
-/** Months that are also other words: `you may first restart`. */
+/** Months that are also other words, as in `you may first restart`. */
 const ambiguousMonths = ['may', 'march', 'mars']
 
 /** Words before a month. `That would be May third` is also a date. */
@@ -119,7 +119,7 @@ const dayFirstAt = (tokens: readonly Token[], at: number): ReadDate | undefined 
   const month = monthAt(tokens, next)
   if (month === undefined) return undefined
   const years = yearAt(tokens, afterMark(tokens, next + 1))
-  // The third may be late, and so can the 3rd: here, neither is in May.
+  // `The third may be late`, and so can `the 3rd`: here, neither is in May.
   const isDate = isJoined || years.length > 0 || (isShort(tokens[at]) && endsMonth(tokens, next + 1))
   if (isWord(tokens[next], ...ambiguousMonths) && !isDate) return undefined
   return { years, month, day: day.day, end: next + 1 }
@@ -133,7 +133,7 @@ const endsMonth = (tokens: readonly Token[], end: number): boolean => {
   )
 }
 
-/** Reads groups of digits with one mark between them, which can stand apart: `15. 4. 2026`. */
+/** Reads groups of digits with one separator between them, which may have spaces around it: `15. 4. 2026`. */
 const groupsAt = (tokens: readonly Token[], at: number, mark: string): { groups: string[]; isEnded: boolean } => {
   const groups: string[] = []
   let next = at
@@ -161,7 +161,7 @@ const dottedAt = (tokens: readonly Token[], at: number): ReadDate[] => {
   return [{ years: yearsOf(year), month: Number(month), day: Number(day), end: at + groups.length * 2 - 1 }]
 }
 
-/** Returns whether two numbers with a slash are no date: `2/3 of them`, `3/4 cup`, and `24/7`. */
+/** Returns whether two numbers with a slash are not a date, as in `2/3 of them`, `3/4 cup`, and `24/7`. */
 const isFraction = (tokens: readonly Token[], at: number): boolean =>
   (tokens[at]?.text === '24' && tokens[at + 2]?.text === '7') ||
   isWord(tokens[at + 3], 'of', 'cup', 'cups', 'inch', 'inches', 'mile', 'miles', 'hour', 'hours', 'full')
@@ -178,7 +178,7 @@ const separatedAt = (tokens: readonly Token[], at: number, mark: string): ReadDa
     return [{ years: [first], month: Number(second), day: Number(third), end }]
   }
   const isYear = third.length === 4 || third.length === 2
-  // Two numbers with a hyphen are a range.
+  // Two numbers with a hyphen form a range.
   if (first.length > 2 || (groups.length === 3 ? !isYear : mark === '-')) return []
   const years = yearsOf(third)
   return [
@@ -195,7 +195,7 @@ const datesAt = (tokens: readonly Token[], at: number): ReadDate[] => {
 
 const padded = (value: number): string => String(value).padStart(2, '0')
 
-/** Returns every quoted date, as MM-DD and, if the year is said, as YYYY-MM-DD. */
+/** Returns every quoted date as MM-DD and, if the quote contains the year, also as YYYY-MM-DD. */
 const datesIn = (passage: Passage): Set<string> => {
   const found = new Set<string>()
   for (let at = 0; at < passage.tokens.length; ) {
@@ -207,7 +207,7 @@ const datesIn = (passage: Passage): Set<string> => {
       found.add(date)
       for (const year of years) found.add(`${year}-${date}`)
     }
-    // No part of a date is another one: the twenty-first of May is not the first.
+    // A component of a date is not another date: the twenty-first of May is not the first.
     at = end
   }
   return found
@@ -231,10 +231,12 @@ export const isDateValue = (value: string): boolean => {
   return (date === undefined || isDate(date)) && (clock === undefined || isTime(clock))
 }
 
-/** Returns the date and the time of a value, as far as it has them. Different quotes can contain them. */
+/** Returns the date and time of a value, if it has them. Different quotes can contain them. */
 export const datePartsOf = (value: string): string[] => value.split('T')
 
-/** Returns whether a quote says a date, a time, or both. A year that was not mentioned is not accepted either. */
+/**
+ * Returns whether a quote says a date, a time, or both. A year that the quote doesn't mention is not accepted either.
+ */
 export const saysDate = (passage: Passage, value: string): boolean => {
   const [, date, time, only] = format.exec(value) ?? []
   const clock = time ?? only

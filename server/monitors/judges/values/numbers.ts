@@ -5,8 +5,8 @@ import { cardinalAt, decimalsAt, ordinalAt, rowAt, type SpelledNumber } from './
 import { isMark, isQuoted, isWord, type Passage, type Token } from './tokens.ts'
 
 /**
- * Finds the numbers in a text, in digits or in English words. Each has one or several readings, such as 1,234, which is
- * 1234 or 1.234. A number is always read as a whole: 24 is not a reading of `twenty-four fifty`. Pure.
+ * Finds the numbers in a text, in digits or in English words. Each number has one or more readings. For example, 1,234
+ * is 1234 or 1.234. A number is always read as a whole: 24 is not a reading of `twenty-four fifty`. Pure.
  */
 
 /** Decimal numbers as text, without leading or trailing zeros, so that they compare exactly. */
@@ -31,7 +31,7 @@ const isThousands = (groups: string[]): boolean => {
   return first.length <= 3 && !first.startsWith('0') && others.every((group) => group.length === 3)
 }
 
-/** Returns whether the groups are as in India: 12,34,567. */
+/** Returns whether digits are grouped as in India: 12,34,567. */
 const isLakhs = (groups: string[]): boolean => {
   const [first = '', ...others] = groups
   return (
@@ -62,7 +62,7 @@ const longestUnit = 3
 const currencyMarks = '$€£¥'
 const currencyCodes = ['usd', 'eur', 'gbp', 'chf', 'cad', 'aud', 'nzd', 'jpy', 'inr', 'sek', 'nok', 'dkk', 'us', 'rs']
 
-/** Units that a hyphen or slash connects with a number: `a 30-day return`, `$99/month`. */
+/** Units that are connected to a number by a hyphen or slash: `a 30-day return`, `$99/month`. */
 const connectedUnits = (
   'second minute min hour hr h day week wk month mo year yr night person user seat unit item piece page star point mile ' +
   'km kilometer meter foot inch kg gram pound lb gallon liter litre mg ml cm mm gb mb percent dollar euro bedroom seater ' +
@@ -91,7 +91,7 @@ const numeralAt = (tokens: readonly Token[], at: number) => {
   return { groups, separators, end }
 }
 
-/** Reads a number in digits. Parts of codes, times, dates, and phone numbers are not numbers. */
+/** Reads a number in digits. The digits in codes, times, dates, and phone numbers are not numbers. */
 const digitsAt = (tokens: readonly Token[], at: number): Mention | undefined => {
   if (tokens[at]?.kind !== 'digits') return undefined
   const { groups, separators, end } = numeralAt(tokens, at)
@@ -107,7 +107,7 @@ const digitsAt = (tokens: readonly Token[], at: number): Mention | undefined => 
   return isPlan ? { readings: [], end } : { readings, end }
 }
 
-/** Skips numbers in a row, which can be one or several, and a fraction after them. */
+/** Skips consecutive numbers, which can be one number or several, and a fraction after them. */
 const unclearAt = (tokens: readonly Token[], at: number): Mention => {
   let end = at
   while (tokens[end]?.kind === 'digits' && tokens[end]?.isNext) end++
@@ -115,7 +115,7 @@ const unclearAt = (tokens: readonly Token[], at: number): Mention => {
   return { readings: [], end: end + 2 }
 }
 
-/** Returns whether a number is complete. An amount is complete, although its currency follows. */
+/** Returns whether a number is complete. An amount is complete even though its currency follows. */
 const endsNumber = (tokens: readonly Token[], end: number): boolean =>
   endsPhrase(tokens, end) ||
   isMark(tokens[end], currencyMarks) ||
@@ -124,7 +124,7 @@ const endsNumber = (tokens: readonly Token[], end: number): boolean =>
 const isSpaced = (groups: string[], separators: string[]): boolean =>
   isThousands(groups) && separators.every((separator) => separator === ' ')
 
-/** Abbreviations before a number that can lack a space, as in `No.5`. */
+/** Abbreviations before a number. The space after them is optional, as in `No.5`. */
 const abbreviations = ['no', 'nr', 'rs', 'ca']
 
 /** Returns whether a point or comma before the digits makes them a fraction, or the end of another number. */
@@ -146,7 +146,7 @@ const fractionAt = (tokens: readonly Token[], at: number): Mention | undefined =
   return { readings: isCode ? [] : [canonical('0', digits.text)], end: at + 2 }
 }
 
-/** Returns whether letters, colons, slashes, or hyphens connect the digits with others. */
+/** Returns whether letters, colons, slashes, or hyphens connect the digits with other characters. */
 const isPartOfCode = (tokens: readonly Token[], at: number, end: number): boolean => {
   const [token, before, after, next] = [tokens[at], tokens[at - 1], tokens[end], tokens[end + 1]]
   if (token?.isGlued && before?.kind === 'word') return before.isGlued || !isWord(before, ...currencyCodes)
@@ -160,13 +160,13 @@ const isPartOfCode = (tokens: readonly Token[], at: number, end: number): boolea
   return !isUnit || (tokens[end + 2]?.isGlued === true && tokens[end + 2]?.kind === 'digits')
 }
 
-/** Words for parts of a whole, as in two thirds. */
+/** Words for fractions, as in two thirds. */
 const parts = (
   'half halves third thirds quarter quarters fourth fourths fifth fifths sixth sixths seventh sevenths eighth eighths ' +
   'ninth ninths tenth tenths hundredth hundredths thousandth thousandths'
 ).split(' ')
 
-/** Reads a row of spelled numbers. */
+/** Reads consecutive spelled numbers. */
 const wordsAt = (tokens: readonly Token[], at: number): Mention | undefined => {
   const row = rowAt(tokens, at)
   const [first, ...others] = row
@@ -183,10 +183,10 @@ const wordsAt = (tokens: readonly Token[], at: number): Mention | undefined => {
   return isWord(tokens[next], ...parts) ? { readings: [], end: next + 1 } : { readings: [canonical(first.digits)], end }
 }
 
-/** Reads numbers in a row as one, such as `five five five`, `two fifty`, and `nineteen oh five`. */
+/** Reads consecutive numbers as one, as in `five five five`, `two fifty`, and `nineteen oh five`. */
 const readingsOfRow = (row: SpelledNumber[]): Reading[] => {
   const joined = row.map(({ digits }) => digits).join('')
-  // Two five can also be two numbers, as in two five year olds.
+  // `Two five` can also be two numbers, as in `two five year olds`.
   if (row.every(({ isDigits }) => isDigits)) return joined.length > 2 ? [canonical(joined)] : []
   const [first, second, third] = row
   if (!first || !second || first.digits.length > 2 || first.value === 0) return []
@@ -194,7 +194,7 @@ const readingsOfRow = (row: SpelledNumber[]): Reading[] => {
   return row.length === 3 && second.digits === '0' && third?.digits.length === 1 ? [canonical(joined)] : []
 }
 
-/** Adds the digits after a point. They are undefined if they can mean several numbers. */
+/** Adds the digits after a decimal point. They are undefined if they can mean several numbers. */
 const withFraction = (wholes: Reading[], digits: string | undefined): Reading[] =>
   digits === undefined ? [] : wholes.map((whole) => canonical(whole, digits))
 
@@ -226,13 +226,13 @@ const scales: Record<string, number> = {
   trillions: 12,
 }
 
-/** Scales of other languages, and some that mean several numbers. Numbers that they multiply have no reading. */
+/** Scales in other languages, and scales that mean several numbers. Numbers multiplied by them have no reading. */
 const unknownScales = (
   'mil mille mila milla tausend duizend tusen tusind miljon miljoen miljoner millionen millón millones milhão milhões milione ' +
   'milioni milliard milliards milliarde milliarden miljard miljarden miliardo miliardi bilhão bilhões billionen dutzend score gross'
 ).split(' ')
 
-/** Returns whether a scale is a word, unlike the k of 12k. */
+/** Returns whether a scale is a word, as opposed to the k in 12k. */
 const isScaleWord = (token: Token | undefined): boolean =>
   isWord(token, 'dozen') || (token?.kind === 'word' && token.text !== 'k' && Object.hasOwn(scales, token.text))
 
@@ -241,7 +241,9 @@ const fractionsInDigits: Record<string, string> = { '1/2': '5', '1/4': '25', '3/
 
 type Fraction = { digits: string | undefined; end: number }
 
-/** Reads a fraction after a number: `2½`, `2 1/2`, `two and a half`. The digits are undefined if it is no decimal. */
+/**
+ * Reads a fraction after a number: `2½`, `2 1/2`, `two and a half`. The digits are undefined if it is not a decimal.
+ */
 const fractionAfter = (tokens: readonly Token[], at: number): Fraction | undefined => {
   const [first, second, third] = [tokens[at], tokens[at + 1], tokens[at + 2]]
   if (first?.kind === 'mark' && /^\p{No}$/u.test(first.text)) return { digits: fractions[first.text], end: at + 1 }
@@ -267,13 +269,13 @@ const withPart = (tokens: readonly Token[], { readings, end }: Mention): Mention
   return { readings: withFraction(wholes, fraction.digits), end: fraction.end }
 }
 
-/** Returns how many digits a word after a number adds. Next to a currency, m and b are scales as well. */
+/** Returns the number of zeros that a word after a number adds. Next to a currency, m and b are also scales. */
 const placesOf = ({ kind, text }: Token, isAmount: boolean): number | undefined => {
   if (kind !== 'word') return undefined
   return scales[text] ?? (isAmount ? moneyScales[text] : undefined)
 }
 
-/** Adds a half or quarter, and multiplies by a word such as thousand. */
+/** Adds a half or quarter, and multiplies by a word such as `thousand`. */
 const scaled = (tokens: readonly Token[], at: number, given: Mention): Mention => {
   const { readings, end } = withPart(tokens, given)
   const token = tokens[end]
@@ -335,7 +337,7 @@ const plainAt = (tokens: readonly Token[], at: number): Mention | undefined => {
   return given ? scaled(tokens, at, given) : articleAt(tokens, at)
 }
 
-/** Reads a half or quarter by itself: ½ hour. */
+/** Reads a half or quarter on its own: ½ hour. */
 const smallFractionAt = (tokens: readonly Token[], at: number): Mention | undefined => {
   const token = tokens[at]
   const digits = token?.kind === 'mark' ? fractions[token.text] : undefined
@@ -386,7 +388,7 @@ const mentionAt = (tokens: readonly Token[], at: number): Mention | undefined =>
   return { readings: [...plain.readings, ...inUnits], end: plain.end + 1 }
 }
 
-/** Returns whether a sign belongs to the number, because nothing else is before it. */
+/** Returns whether a sign belongs to the number, because there is nothing else before it. */
 const isNegative = (tokens: readonly Token[], at: number): boolean => {
   const before = tokens[at - 1]
   if (isWord(before, 'minus', 'negative')) return true
@@ -395,7 +397,7 @@ const isNegative = (tokens: readonly Token[], at: number): boolean => {
   return isMark(before, '-') && tokens[at]?.isGlued === true && (before?.isGlued === false || isAfterCurrency)
 }
 
-/** Returns whether two numbers with a hyphen are a range, and not parts of a phone number. */
+/** Returns whether two numbers with a hyphen are a range, as opposed to a phone number. */
 const isRange = (low: string, high: string): boolean => {
   if (Number(low) >= Number(high)) return false
   if (low.length <= 3 && high.length <= 3) return true
@@ -403,7 +405,7 @@ const isRange = (low: string, high: string): boolean => {
   return areYears || [low, high].every((one) => one.length > 1 && /[05]0$/.test(one))
 }
 
-/** Returns whether a range can start here, as opposed to the rest of a code. */
+/** Returns whether a range can start here, as opposed to within a code. */
 const startsRange = (tokens: readonly Token[], at: number): boolean => {
   const [token, before] = [tokens[at], tokens[at - 1]]
   if (token?.kind !== 'digits' || isMark(before, '-/:.,')) return false
@@ -418,7 +420,7 @@ const areRange = (low: Numeral, high: Numeral): boolean => {
   return both.every(({ separators }) => separators.length === 0) && isRange(low.groups.join(''), high.groups.join(''))
 }
 
-/** Reads a range of two numbers, such as 5-10 and 1000-2000, which contains both. */
+/** Reads a range such as 5-10 or 1000-2000, which contains both numbers. */
 const rangeAt = (tokens: readonly Token[], at: number): Mention | undefined => {
   if (!startsRange(tokens, at)) return undefined
   const low = numeralAt(tokens, at)
@@ -443,7 +445,7 @@ const isScaledLater = (tokens: readonly Token[], end: number): boolean => {
 
 const signed = (reading: Reading, isMinus: boolean): Reading => (isMinus && reading !== '0' ? `-${reading}` : reading)
 
-/** Returns every reading of the quoted numbers. */
+/** Returns all readings of the quoted numbers. */
 export const numbersIn = (passage: Passage): Set<Reading> => {
   const { tokens } = passage
   const found = new Set<Reading>()

@@ -1,8 +1,8 @@
 import type { Token } from './tokens.ts'
 
-/** Detects whether a number or time is complete, or whether the next word can be what it counts. Pure. */
+/** Detects whether a number or time is complete, or whether the next word can be the thing that it counts. Pure. */
 
-/** Words that are not counted: `twenty-four fifty for two`, unlike `four fifteen year olds`. */
+/** Words that can't be counted: `twenty-four fifty for two`, unlike `four fifteen year olds`. */
 const uncounted = new Set(
   (
     'a about after again already also altogether an and are as at because before but by can could did do does each ' +
@@ -15,7 +15,7 @@ const uncounted = new Set(
 
 const joining = '-/%$€£¥#+'
 
-/** Returns whether a number that ends before a token counts nothing that follows. */
+/** Returns whether a number that ends before a token doesn't count anything that follows. */
 export const endsPhrase = (tokens: readonly Token[], end: number): boolean => {
   const next = tokens[end]
   if (!next) return true

@@ -2,7 +2,7 @@ import { isMark, isWord, type Token } from './tokens.ts'
 
 /** Reads numbers that are spelled in English words. Pure. */
 
-/** A number that was said, and where the next token is. `digits` has leading zeros. */
+/** A spoken number, and the position of the next token. `digits` has leading zeros. */
 export type SpelledNumber = {
   value: number
   digits: string
@@ -82,7 +82,7 @@ const below1000 = (tokens: readonly Token[], at: number): Read | undefined => {
   return rest && rest.value > 0 ? { value: value + rest.value, end: rest.end } : { value, end: next + 1 }
 }
 
-/** Reads a number below a thousand, times its scale. */
+/** Reads a number below a thousand, multiplied by its scale. */
 const groupAt = (tokens: readonly Token[], at: number): (Read & { scale: number }) | undefined => {
   const part = below1000(tokens, at)
   if (!part) return undefined
@@ -99,7 +99,7 @@ export const cardinalAt = (tokens: readonly Token[], at: number): SpelledNumber 
   let { value, end, scale } = first
   while (scale > 1) {
     const group = groupAt(tokens, afterAnd(tokens, end))
-    // After two thousand, only a smaller number belongs to the same one.
+    // After `two thousand`, only a smaller number belongs to the same number.
     if (!group || group.value === 0 || group.value >= scale) break
     value += group.value
     end = group.end
@@ -121,7 +121,7 @@ const ordinals = new Map<string, number>([
   ...[4, 6, 7, 10, 11, 13, 14, 15, 16, 17, 18, 19].map((value) => [`${small[value]?.[0]}th`, value] as const),
 ])
 
-/** Reads the number of a day: `third`, `twenty-first`, `thirty first`. */
+/** Reads the number of a day in a month: `third`, `twenty-first`, `thirty first`. */
 export const ordinalAt = (tokens: readonly Token[], at: number): Read | undefined => {
   const token = tokens[at]
   if (token?.kind !== 'word') return undefined
@@ -140,7 +140,7 @@ const times = new Map([
 
 const isZeroLetter = (token: Token | undefined): boolean => isWord(token, 'o', 'oh')
 
-/** Reads one of several numbers in a row: a cardinal, or `double five`. */
+/** Reads one of several consecutive numbers: a cardinal, or `double five`. */
 const partAt = (tokens: readonly Token[], at: number): SpelledNumber | undefined => {
   const token = tokens[at]
   const count = token?.kind === 'word' ? times.get(token.text) : undefined
@@ -185,8 +185,8 @@ export const decimalsAt = (
 }
 
 /**
- * Reads numbers that follow each other without a comma or another word, such as `four fifteen` or `five five five`.
- * The letter o is only a zero next to another number.
+ * Reads numbers that follow each other without a comma or another word, as in `four fifteen` or `five five five`. The
+ * letter o is only a zero next to another number.
  */
 export const rowAt = (tokens: readonly Token[], at: number): SpelledNumber[] => {
   const row: SpelledNumber[] = []

@@ -8,12 +8,12 @@ import { isMark, isQuoted, isWord, type Passage, type Token, tokensOf } from './
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u
 
 /**
- * Words and digits in a row. Each part of a word in a script without spaces can start and end a value, and so can a name
- * before the ’s of a possessive.
+ * Consecutive words and digits. Each part of a word in a script without spaces can start and end a value, and so can a
+ * name before the ’s of a possessive.
  */
 type Piece = { text: string; isDigits: boolean; from: number; to: number }
 
-/** Returns where digits with a decimal point or comma end, so that 24.50 is not the same as 2450. */
+/** Returns the end of digits with a decimal point or comma, so that 24.50 is not the same as 2450. */
 const decimalEnd = (tokens: readonly Token[], at: number): number | undefined => {
   const isJoined = (from: number) =>
     isMark(tokens[from], '.,') &&
@@ -66,7 +66,7 @@ const isMeaningful = (tokens: readonly Token[], at: number): boolean => {
   return /^[\p{S}\p{No}%#@&*_\\]$/u.test(token.text) && !'®©`^'.includes(token.text)
 }
 
-/** Returns whether a hyphen is a minus: it is before digits and does not connect them with something. */
+/** Returns whether a hyphen is a minus sign: it comes before digits and does not connect them with anything. */
 const isSign = (tokens: readonly Token[], at: number): boolean => {
   const [token, next] = [tokens[at], tokens[at + 1]]
   const isConnected = token?.isGlued && !isMark(tokens[at - 1], '(')
@@ -85,7 +85,7 @@ const spoken: Record<string, string[]> = {
   '°': ['degree', 'degrees'],
 }
 
-/** Returns the tokens that a value can consist of: its words, and marks that are directly next to them. */
+/** Returns the tokens that a value can consist of: its words, and marks directly next to them. */
 const spanOf = (tokens: readonly Token[], from: number, to: number): readonly Token[] => {
   const [before, after] = [tokens[from - 1], tokens[to]]
   const isAfterOther = after?.kind === 'mark' && !after.isGlued && tokens[to + 1]?.isGlued
@@ -97,7 +97,7 @@ const spanOf = (tokens: readonly Token[], from: number, to: number): readonly To
   return tokens.slice(first, last)
 }
 
-/** Returns whether every mark of a value that changes its meaning is there, or a word for it. */
+/** Returns whether the text contains every mark that changes the value's meaning, or a word for it. */
 const saysMarks = (span: readonly Token[], marks: readonly string[]): boolean =>
   [...new Set(marks)].every((mark) => {
     const equivalents = span.filter(({ kind, text }) =>
@@ -106,7 +106,7 @@ const saysMarks = (span: readonly Token[], marks: readonly string[]): boolean =>
     return equivalents.length >= marks.filter((other) => other === mark).length
   })
 
-/** Returns whether a sign before the first word or after the last one belongs to it: -15, minus 15, C++. */
+/** Returns whether a sign before the first word or after the last word belongs to that word: -15, minus 15, C++. */
 const hasSignAround = (tokens: readonly Token[], from: number, to: number, marks: readonly string[]): boolean => {
   const isNegative = isSign(tokens, from - 1) || isWord(tokens[from - 1], 'minus', 'negative')
   if (tokens[from]?.kind === 'digits' && isNegative && !marks.includes('-')) return true
@@ -119,7 +119,7 @@ const hasSignAround = (tokens: readonly Token[], from: number, to: number, marks
 const isGluedMark = (tokens: readonly Token[], at: number, marks: string): boolean =>
   isMark(tokens[at], marks) && tokens[at]?.isGlued === true && tokens[at + 1]?.isGlued === true
 
-/** Returns whether the value is only a part of a code such as A1234, or of an address such as john.smith@acme.com. */
+/** Returns whether the value is only part of a code such as A1234, or of an address such as john.smith@acme.com. */
 const isPartOfCode = (tokens: readonly Token[], from: number, to: number, marks: readonly string[]): boolean => {
   const [first, before, after] = [tokens[from], tokens[from - 1], tokens[to]]
   if (first?.kind === 'digits' && first.isGlued && before?.kind === 'word') return true
@@ -130,7 +130,7 @@ const isPartOfCode = (tokens: readonly Token[], from: number, to: number, marks:
   return isContinued || isGluedMark(tokens, from - 1, '.-_+')
 }
 
-/** Returns where the pieces that form the value end, or undefined if they don't form it. */
+/** Returns the end of the pieces that form the value, or undefined if they don't form it. */
 const endOfText = (pieces: readonly Piece[], start: number, wanted: string): number | undefined => {
   let text = ''
   let at = start
@@ -147,7 +147,9 @@ const isDivided = (tokens: readonly Token[], from: number, to: number, marks: re
     .slice(from, to)
     .some((token, offset) => isMark(token, '/:') && isMeaningful(tokens, from + offset) && !marks.includes(token.text))
 
-/** Returns whether the value starts and ends with a piece, is quoted, and does not cut through a longer number. */
+/**
+ * Returns whether the value starts and ends with a complete piece, is quoted, and does not cut through a longer number.
+ */
 const containsAt = (passage: Passage, pieces: readonly Piece[], start: number, { text, marks }: Needle): boolean => {
   const { tokens } = passage
   const end = endOfText(pieces, start, text)
@@ -163,7 +165,7 @@ const containsAt = (passage: Passage, pieces: readonly Piece[], start: number, {
 
 type Needle = { text: string; marks: string[] }
 
-/** Cached, because the same passage is read for each entry of a list. */
+/** Cached, because the same passage is read for each list entry. */
 const knownPieces = new WeakMap<Passage, Map<boolean, Piece[]>>()
 
 const piecesOfPassage = (passage: Passage, readsNumbers: boolean): Piece[] => {

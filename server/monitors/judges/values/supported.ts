@@ -5,8 +5,8 @@ import { saysText } from './strings.ts'
 import type { Passage } from './tokens.ts'
 
 /**
- * Returns whether the quotes of a field say its value. True, false, and the options of an enum are conclusions, which no
- * quote has to contain.
+ * Returns whether a field's quotes contain its value. True, false, and enum options are conclusions that quotes don't
+ * have to contain.
  */
 export const isSupported = ({ type }: Field, value: NonNullable<FieldValue>, quotes: readonly Passage[]): boolean => {
   const isSaid = (says: (quote: Passage) => boolean) => quotes.some(says)

@@ -5,7 +5,7 @@ import { isMark, isQuoted, isWord, type Passage, type Token } from './tokens.ts'
 
 /** Finds the times of day in a text: `4:15 pm`, `four fifteen`, `half past four`, `noon`. Pure. */
 
-/** Hours that the same words can mean, and the minute. */
+/** The hours that the same words can mean, and the minute. */
 type ReadTime = { hours: number[]; minute: number; end: number }
 
 type Clock = { hour: number; minute: number; end: number; isCertain: boolean }
@@ -19,14 +19,14 @@ const clock = (hour: number, minute: number, end: number, isCertain = true): Clo
 const isShort = (token: Token | undefined, most = 2): boolean =>
   token?.kind === 'digits' && token.text.length <= most && token.text.length > 0
 
-/** Words before a time with a point: `um 16.15`. Without one or `Uhr`, 16.15 is a decimal number. */
+/** Words before a time with a period, as in `um 16.15`. Without such a word or `Uhr`, 16.15 is a decimal number. */
 const beforePoint = ['um', 'ab', 'bis', 'gegen', 'von', 'alle', 'kl', 'klokken', 'at', 'until', 'from']
 
 const isPointOfTime = (tokens: readonly Token[], at: number): boolean =>
   isWord(tokens[at + 3], 'uhr', 'am', 'pm', 'h') || isWord(tokens[at - 1], ...beforePoint)
 
 /**
- * Returns where the seconds end, as in 16:15:30, or `from` without seconds. Returns undefined if this is not a time.
+ * Returns the end of the seconds, as in 16:15:30, or `from` if there are none. Returns undefined if this is not a time.
  */
 const secondsEnd = (tokens: readonly Token[], from: number, isColon: boolean): number | undefined => {
   const [mark, seconds, more] = [tokens[from], tokens[from + 1], tokens[from + 2]]
@@ -55,7 +55,7 @@ const digitalAt = (tokens: readonly Token[], at: number): Clock | undefined => {
   return end === undefined ? undefined : clock(Number(hours?.text), Number(minutes.text), end)
 }
 
-/** Reads a number of one or two digits, in digits or words. */
+/** Reads a number of one or two digits, written in digits or words. */
 const numberAt = (tokens: readonly Token[], at: number): { value: number; end: number } | undefined => {
   const token = tokens[at]
   if (isShort(token)) {
@@ -151,7 +151,7 @@ const dayParts: Record<string, Half> = { morning: 'am', afternoon: 'pm', evening
 const dayPartOf = (token: Token | undefined): Half | undefined =>
   token?.kind === 'word' ? dayParts[token.text] : undefined
 
-/** Reads what follows a time: am, pm, `in the afternoon`, `at night`, and before them `o’clock` and `hours`. */
+/** Reads the words after a time: am, pm, `in the afternoon`, `at night`, and before them `o'clock` and `hours`. */
 const halfAfter = (tokens: readonly Token[], at: number): { half: Half | undefined; end: number } => {
   let next = at
   while (isWord(tokens[next], "o'clock", 'oclock', 'hours', 'h', 'sharp')) next++
@@ -167,17 +167,17 @@ const halfAfter = (tokens: readonly Token[], at: number): { half: Half | undefin
   return half ? { half, end: word + 1 } : { half: undefined, end: next }
 }
 
-/** The maximum number of times in a row to read to decide whether the first one is a time. */
+/** The maximum number of consecutive times to read when deciding whether the first one is a time. */
 const mostInRow = 20
 
-/** Returns whether the following words show that the numbers before them are a time, and not a count. */
+/** Returns whether the following words show that the preceding numbers are a time, and not a count. */
 const endsTime = (tokens: readonly Token[], end: number): boolean => {
   let at = end
   for (let count = 0; count < mostInRow; count++) {
     const { half, end: next } = halfAfter(tokens, at)
     if (half !== undefined || next > at) return true
     if (!endsPhrase(tokens, at)) return false
-    // In five to ten minutes, five is a number of minutes, too.
+    // In `in five to ten minutes`, five is also a number of minutes.
     if (!isWord(tokens[at], ...ranges) && !isMark(tokens[at], '-')) return true
     const other = numberAt(tokens, at + 1)
     if (!other) return true
@@ -225,7 +225,7 @@ const clockAt = (tokens: readonly Token[], at: number): Clock | undefined => {
   return relativeAt(tokens, at) ?? digitalAt(tokens, at) ?? spokenAt(tokens, at) ?? digitsAt(tokens, at)
 }
 
-/** Reads a time. After another time, as in `from nine to five`, it needs no other words. */
+/** Reads a time. After another time, as in `from nine to five`, it doesn't need other words. */
 const timeAt = (tokens: readonly Token[], at: number, isAfterTime: boolean): ReadTime | undefined => {
   const found = clockAt(tokens, at)
   if (!found) return undefined
@@ -256,5 +256,5 @@ export const timesIn = (passage: Passage): Set<string> => {
   return found
 }
 
-/** Skips a number that is not a time as a whole, so that no part of it is read as one. */
+/** Skips an entire number that is not a time, so that no part of it is read as one. */
 const skipNumber = (tokens: readonly Token[], at: number): number => rowAt(tokens, at).at(-1)?.end ?? at + 1

@@ -3,13 +3,13 @@
 export type Token = {
   kind: 'digits' | 'word' | 'mark'
   text: string
-  /** Whether nothing is between it and the token before it. */
+  /** Whether nothing separates it from the previous token. */
   isGlued: boolean
-  /** Whether it follows the token before it after a single space. */
+  /** Whether a single space separates it from the previous token. */
   isNext: boolean
 }
 
-/** The first digits of other scripts. */
+/** The digit zero in other scripts. */
 const zeros = [0x660, 0x6f0, 0x966, 0x9e6, 0xa66, 0xe50]
 
 const asciiDigit = (digit: string): string => {
@@ -44,10 +44,10 @@ export const tokensOf = (text: string): Token[] =>
     isNext: at > 0 && space.length === 1,
   }))
 
-/** A quote within its surroundings, so that no part of a longer number counts as the whole. */
+/** A quote in its context, so that part of a longer number doesn't count as the whole number. */
 export type Passage = {
   tokens: readonly Token[]
-  /** The first token of the quote, and the first one after it. */
+  /** The first token of the quote, and the first token after it. */
   from: number
   to: number
 }
@@ -55,7 +55,7 @@ export type Passage = {
 const isInWord = (text: string, at: number): boolean =>
   at > 0 && at < text.length && /^[\p{L}\p{M}\p{N}]{2}$/u.test(text.slice(at - 1, at + 1))
 
-/** Opens a quote, which is a part of a text. If it starts or ends within a word, the whole word counts. */
+/** Opens a quote within a text. If the quote starts or ends within a word, the whole word counts. */
 export const passageOf = (text: string, start = 0, end = text.length): Passage => {
   let [first, last] = [start, end]
   while (isInWord(text, first)) first--
@@ -64,7 +64,7 @@ export const passageOf = (text: string, start = 0, end = text.length): Passage =
   return { tokens: tokensOf(text), from: count(first), to: count(last) }
 }
 
-/** Returns whether any of the tokens from one position to another is quoted. */
+/** Returns whether any of the tokens between two positions is quoted. */
 export const isQuoted = ({ from, to }: Passage, start: number, end: number): boolean => start < to && end > from
 
 export const isMark = (token: Token | undefined, marks: string): boolean =>

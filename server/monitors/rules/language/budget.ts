@@ -1,18 +1,18 @@
 /**
- * Limits the memory of one evaluation by counting what it creates. A thread that runs out of memory can end the whole
- * process, so no limit of the engine is reliable enough.
+ * Limits the memory of one evaluation by counting the values that it creates. A thread that runs out of memory can end
+ * the whole process, so no limit of the engine is reliable enough.
  */
 
 /**
- * The limit in list entries, which have at most about fifty bytes each. A text counts as a quarter of its characters,
- * and bytes do too.
+ * The limit in list entries, which have at most about fifty bytes each. Texts and bytes count as a quarter of their
+ * length.
  */
 const mostMade = 3_000_000
 
 export class Overspent extends Error {}
 
 let left = mostMade
-/** Above 0 while all evaluated values stay in memory, as in `map`. */
+/** Above 0 if all evaluated values stay in memory, as in `map`. */
 let keeping = 0
 
 export const refill = (): void => {
@@ -26,8 +26,8 @@ export const spend = (amount: number): void => {
 }
 
 /**
- * The maximum number of comparisons of a search, which compares nearly all of a text at each position of another in the
- * worst case. It is one call of the engine, which nothing can interrupt, and takes about 0.3 s at most.
+ * The maximum number of comparisons in a search. In the worst case, a search compares nearly all of a text at each
+ * position of another. It is one call to the engine, which nothing can interrupt, and takes at most about 0.3 s.
  */
 const mostCompared = 1_000_000_000
 
@@ -35,7 +35,7 @@ export const checkSearch = (length: number, soughtLength: number): void => {
   if (length * soughtLength > mostCompared) throw new Overspent('this searches for too long a text in too long a text')
 }
 
-/** Counts a list if it stays in memory. Temporary lists only take time. */
+/** Counts a list if it stays in memory. Temporary lists only cost time. */
 export const spendIfStored = <T>(list: T[]): T[] => {
   if (keeping > 0) spend(list.length)
   return list

@@ -1,6 +1,6 @@
-/** Finds the name that was probably meant by a misspelled one. */
+/** Finds the name that a misspelled name probably stands for. */
 
-/** Returns the edit distance, with a transposition as one edit. */
+/** Returns the edit distance, counting a transposition as one edit. */
 const distance = (a: string, b: string): number => {
   let before: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, at) => at)

@@ -5,7 +5,7 @@ import { mapKinds, prepareMap } from './map-literal.ts'
 import { checkKeys, checkTyped, prepare } from './restrictions.ts'
 import { syntaxOf } from './syntax.ts'
 
-/** Compiles an expression, or returns its fault. */
+/** Compiles an expression, or returns its error. */
 
 export type Compiled = {
   /** Throws if a value is unknown. */
@@ -14,13 +14,13 @@ export type Compiled = {
   bytes: number
 }
 
-/** The memory of the compiled expression, without its patterns. */
+/** The memory that the compiled expression needs, without its patterns. */
 const bytesPerCharacter = 100
 
 const kinds = {
   condition: { types: ['bool', 'dyn'], must: 'it must be true or false' },
   number: { types: ['int', 'uint', 'double', 'dyn'], must: 'it must be a number' },
-  // The values of a map are checked one by one.
+  // The values in a map are checked one by one.
   categories: { types: ['map<string, dyn>'], must: 'it must be a map' },
   fields: { types: ['map<string, dyn>'], must: 'it must be a map' },
 }

@@ -2,12 +2,12 @@ import { closest } from './closest.ts'
 import { type CelType, type SyntaxNode, sourceOf } from './syntax.ts'
 import { type TypeName, types } from './values.ts'
 
-/** Describes the errors of an expression in words and with their position. */
+/** Describes an expression's errors in words, with their positions. */
 
-/** An error that this folder throws, as opposed to the library. */
+/** An error thrown by this folder, as opposed to the library. */
 export class Fault extends Error {
   readonly node: SyntaxNode
-  /** Its position in the expression. */
+  /** The error's position in the expression. */
   readonly at: number
   constructor(message: string, node: SyntaxNode, at: number = node.start) {
     super(message)
@@ -16,7 +16,7 @@ export class Fault extends Error {
   }
 }
 
-/** The properties of the library's errors that are read. */
+/** The properties of the library's errors that are used here. */
 type Thrown = { code?: string; summary?: string; message: string; node?: SyntaxNode; range?: { start: number } }
 
 const placeOf = (expression: string, at: number): string => {
@@ -29,7 +29,7 @@ const typeWords: Record<string, string> = {
   'google.protobuf.Duration': 'duration',
 }
 
-/** Returns the name that the documentation uses for a type. */
+/** Returns the name of a type as used in the documentation. */
 export const wordOf = (type: string): string =>
   type.replace(/dyn<([^<>]+)>/g, '$1').replace(/google\.protobuf\.\w+/g, (name) => typeWords[name] ?? name)
 
@@ -86,7 +86,10 @@ const limitWords: Record<string, string> = {
   maxCallArguments: 'the expression passes too many arguments to a function',
 }
 
-/** Returns the message of an error. `rest` is the expression from the error on, and `known` the names of variables. */
+/**
+ * Returns the message for an error. `rest` is the expression starting at the error, and `known` contains the names of
+ * variables.
+ */
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: this is a list of error codes, each with its message
 const messageOf = ({ code, summary, message, node }: Thrown, rest: string, known: string[]): string => {
   const said = summary ?? message
@@ -130,7 +133,7 @@ const messageOf = ({ code, summary, message, node }: Thrown, rest: string, known
 export const describeFault = (expression: string, error: unknown, variables: string[]): string => {
   if (error instanceof RangeError) return 'line 1, column 1: the expression is nested too deeply'
   if (error instanceof Fault) return `${placeOf(expression, error.at)}: ${error.message}`
-  // All other errors of the library have a message.
+  // All other errors from the library have a message.
   const thrown = error as Thrown
   const at = (thrown.code === 'rule' ? thrown.node?.start : thrown.range?.start) ?? 0
   return `${placeOf(expression, at)}: ${messageOf(thrown, expression.slice(at), variables)}`

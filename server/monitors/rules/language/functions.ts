@@ -18,16 +18,16 @@ import { type CelType, type Checker, type Evaluator, type Macro, type SyntaxNode
 import { Unknown } from './unknown.ts'
 import { choices, shapes } from './values.ts'
 
-/** Adds functions that CEL does not have. Literal arguments are checked when a rule is saved. */
+/** Adds functions that are missing from CEL. Literal arguments are checked when a rule is saved. */
 
 const turnsType = 'list<Turn>'
 
-/** The limit for all patterns of an expression together. It limits the time to save a rule. */
+/** The limit for all patterns in an expression together. It limits the time needed to save a rule. */
 const mostSteps = 5_000
 
 const patterns: Pattern[] = []
 
-/** Returns the patterns of the last checked expression. */
+/** Returns the patterns in the last checked expression. */
 export const takePatterns = (): Pattern[] => patterns.splice(0)
 
 const fault = (checker: Checker, message: string, node: SyntaxNode) => checker.createError('rule', message, node)
@@ -85,7 +85,7 @@ const requireTurns = (checker: Checker, on: CelType, name: string, node: SyntaxN
   if (on.name !== turnsType) throw fault(checker, `${name} is a function of turns, not of ${on.name}`, node)
 }
 
-/** Searches a text. If it is the text of a turn, remembers the turn, so that it can be quoted. */
+/** Searches a text. If it is the text of a turn, records the turn, so that it can be quoted. */
 const searchText = (receiver: SyntaxNode, pattern: Pattern) => {
   const turn = receiver.op === '.' && receiver.args[1] === 'text' ? receiver.args[0] : undefined
   return (evaluator: Evaluator, scope: unknown): boolean => {
@@ -188,7 +188,7 @@ const registerTurns = (env: Environment): void => {
 }
 
 /**
- * Replaces the library's time functions, which create a calendar for each call. That takes far longer than everything
+ * Replaces the library's time functions, which create a calendar for each call. That takes far longer than anything
  * else in a rule.
  */
 const registerTimes = (env: Environment): void => {

@@ -2,11 +2,11 @@ import { Environment } from '@marcbachmann/cel-js'
 import { registerFunctions } from './functions.ts'
 import { fieldVariables, shapes, type TypeName, types, variables } from './values.ts'
 
-/** Configures CEL for rules: declared variables, mixed numbers, and the functions of this folder. */
+/** Configures CEL for rules: declared variables, mixed numeric types, and the functions in this folder. */
 
 const limits = { maxAstNodes: 3_000, maxDepth: 100, maxListElements: 1_000, maxMapEntries: 100, maxCallArguments: 10 }
 
-/** The allowed functions of the library. All others (bytes, JSON, joining) would only add risks. */
+/** The library functions that are allowed. All others (bytes, JSON, joining) would only add risks. */
 export const functions = {
   plain: ['has', 'size', 'int', 'double', 'string', 'bool', 'timestamp', 'duration'],
   macros: ['all', 'exists', 'exists_one', 'filter', 'map'],
@@ -68,7 +68,7 @@ const open = (known: Record<string, string>): Environment => {
   return env
 }
 
-/** The variables of a conversation, or the fields that a judge has extracted. */
+/** The variables for a conversation, or the fields that a judge has extracted. */
 export const scopes = {
   conversation: { language: open(variables), variables },
   fields: { language: open(fieldVariables), variables: fieldVariables },

@@ -1,4 +1,4 @@
-/** Returns the local time in a zone, as the UTC time with the same fields. */
+/** Returns a zone's local time, as the UTC time with the same fields. */
 
 type LocalTime = (instant: Date) => Date
 
@@ -41,8 +41,8 @@ export const localTime = (timeZone: string): LocalTime | undefined => {
 }
 
 /**
- * The functions have CEL's names and rules: months, days of the month, and weekdays, which start on Sunday, count from
- * 0.
+ * The functions have CEL's names and rules: months, days of the month, and weekdays (starting on Sunday) are counted
+ * from 0.
  */
 export const timeParts = {
   getFullYear: (date: Date) => BigInt(date.getUTCFullYear()),

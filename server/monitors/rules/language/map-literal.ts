@@ -3,21 +3,21 @@ import { reasonOf } from '../reasons.ts'
 import { Fault, wordOf } from './faults.ts'
 import { type CelType, redefine, type SyntaxNode } from './syntax.ts'
 
-/** Checks expressions that must be maps with known keys, and evaluates each value by itself. */
+/** Checks expressions that must be maps with known keys, and evaluates each value separately. */
 
 export type MapKind = {
   most: number
-  /** The types of values. Others are found out when the value is known. */
+  /** The types of values. Other types are only determined when the value is known. */
   isValue: (type: CelType) => boolean
   must: string
-  /** Whether only the values without an answer are null. */
+  /** Whether only values without an answer are null. */
   skipsMissing: boolean
 }
 
 const scalars = ['string', 'int', 'uint', 'double', 'bool', 'null', 'google.protobuf.Timestamp']
 const isDynamic = ({ kind, name }: CelType) => kind === 'dyn' || name.startsWith('dyn')
 
-/** Returns whether a type is a list of texts. An empty list has entries of any type. */
+/** Returns whether a type is a list of texts. An empty list can have entries of any type. */
 const isListOfTexts = ({ kind, valueType }: CelType) =>
   kind === 'list' && (valueType === undefined || ['string', 'T'].includes(valueType.name) || isDynamic(valueType))
 
@@ -45,7 +45,7 @@ const keyOf = (node: SyntaxNode): string => {
   return key
 }
 
-/** Makes an expression evaluate to its known values by key. */
+/** Makes an expression evaluate to a map of its known values by key. */
 export const prepareMap = (node: SyntaxNode, { most, isValue, must, skipsMissing }: MapKind): void => {
   if (node.op !== 'map') throw new Fault("this must be a map, such as {'late': signals.longestSilenceMs > 5000}", node)
   const entries = node.args.map(([key, value]) => ({ key: keyOf(key), keyNode: key, value }))

@@ -7,9 +7,9 @@ import { choices, fieldOf, types } from './values.ts'
 
 /** Adds restrictions to the library's checks, and changes the meaning of some nodes. */
 
-/** The deepest nesting of loops over lists. Each level multiplies the time by the number of turns. */
+/** The maximum nesting depth of loops over lists. Each level multiplies the time by the number of turns. */
 const deepestLoop = 3
-/** The deepest nesting of nodes. It limits the stack of the evaluation. */
+/** The maximum nesting depth of nodes. It limits the stack that the evaluation needs. */
 const deepestNode = 500
 
 const isNull = (node: SyntaxNode) => node.op === 'value' && node.args === null
@@ -57,7 +57,7 @@ const redefineQuestions = (node: SyntaxNode): void => {
 
 const numbers = ['int', 'double']
 
-/** Redefines `in`, so that it compares numbers by value, whatever their type is. */
+/** Redefines `in`, so that it compares numbers by value, regardless of their types. */
 const mixNumbers = (node: SyntaxNode): void => {
   if (node.op !== 'in') return
   const [left, right] = node.args
@@ -79,7 +79,7 @@ const mixNumbers = (node: SyntaxNode): void => {
   })
 }
 
-/** The functions that create texts and lists of any length. */
+/** The functions that can create texts and lists of any length. */
 const makers = ['lowerAscii', 'upperAscii']
 
 const countMade = (node: SyntaxNode): void => {
@@ -94,8 +94,8 @@ const countMade = (node: SyntaxNode): void => {
 const sizeOf = (node: SyntaxNode): number => childrenOf(node).reduce((size, child) => size + sizeOf(child), 1)
 
 /**
- * Counts the values that loops keep: an entry for each iteration of `filter`, and everything that the body of `map`
- * creates.
+ * Counts the values that loops keep: an entry for each iteration of `filter`, and all values created by the body of
+ * `map`.
  */
 const countKept = (node: SyntaxNode): void => {
   if (node.op !== 'rcall') return
@@ -119,7 +119,7 @@ const boundSearch = (node: SyntaxNode): void => {
   const [, text, [sought]] = node.args
   if (!sought) return
   if (sought.op === 'value' && typeof sought.args === 'string' && sought.args.length <= shortText) return
-  // The argument is evaluated before the searched text.
+  // The argument is evaluated before the text to search.
   let length = 0
   surround(sought, (evaluate) => {
     const value = evaluate()
@@ -141,7 +141,7 @@ const checkName = (node: SyntaxNode): void => {
   throw new Fault(`there is no function ${name}${closest(name, known)}`, node)
 }
 
-/** Prepares a node before its types are checked. The limit of the depth also limits the recursion. */
+/** Prepares a node before its types are checked. The depth limit also limits the recursion. */
 export const prepare = (node: SyntaxNode, depth = 0, loops = 0): void => {
   if (depth > deepestNode) throw new Fault('the expression is nested too deeply', node)
   checkName(node)
@@ -156,7 +156,7 @@ export const prepare = (node: SyntaxNode, depth = 0, loops = 0): void => {
     const isBody = isLoop && child !== node.args[1]
     prepare(child, depth + 1, isBody ? loops + 1 : loops)
   }
-  // These come last, so that they wrap the prepared children.
+  // These restrictions come last, so that they wrap the prepared children.
   boundSearch(node)
   countKept(node)
 }
@@ -171,7 +171,7 @@ const fieldIn = (node: SyntaxNode): { key: string; at: number } | undefined => {
   return given.op === 'value' && typeof given.args === 'string' ? { key: given.args, at: given.start } : undefined
 }
 
-/** Rejects accesses to `fields` with a name that no field has. */
+/** Rejects accesses to `fields` with a name that doesn't belong to a field. */
 export const checkKeys = (node: SyntaxNode, keys: readonly string[]): void => {
   const used = fieldIn(node)
   if (used && !keys.includes(used.key)) {
@@ -195,7 +195,9 @@ const checkChoice = (node: SyntaxNode, known: readonly string[]): void => {
   }
 }
 
-/** Checks a node after its types: rejects what the library accepts but would never match. */
+/**
+ * Checks a node after its types were checked: rejects expressions that the library accepts but that would never match.
+ */
 export const checkTyped = (node: SyntaxNode): void => {
   if (node.op === '.' || node.op === '[]') {
     const [owner] = node.args

@@ -1,6 +1,6 @@
 /**
- * Declares the parts of the library's nodes and passes that are used, including some that its types don't declare. Its
- * version is pinned, and the tests in this folder verify these declarations.
+ * Declares the properties of the library's nodes and passes that are used here, including some that are missing from
+ * its types. Its version is pinned, and the tests in this folder verify these declarations.
  */
 
 export type CelType = { kind: string; name: string; valueType?: CelType }
@@ -13,7 +13,7 @@ export type Checker = {
 
 export type Evaluator = { run: (node: SyntaxNode, scope: unknown) => unknown }
 
-/** Replaces the behavior of a node. */
+/** Replaces a node's behavior. */
 export type Macro = {
   typeCheck: (checker: Checker, macro: unknown, scope: unknown) => CelType
   evaluate: (evaluator: Evaluator, macro: unknown, scope: unknown) => unknown
@@ -26,12 +26,12 @@ interface Of<Op extends string, Args> {
   start: number
   end: number
   input: string
-  /** This is set once the node has been checked. */
+  /** Set after the node has been checked. */
   checkedType?: CelType
   meta: {
     check: (checker: Checker, node: SyntaxNode, scope: unknown) => CelType
     evaluate: (evaluator: Evaluator, node: SyntaxNode, scope: unknown) => unknown
-    /** The replacement of a macro call. */
+    /** The replacement for a macro call. */
     alternate?: SyntaxNode
     macro?: Macro
   }
@@ -53,7 +53,7 @@ export type SyntaxNode =
   | Of<'list', SyntaxNode[]>
   | Of<'map', [SyntaxNode, SyntaxNode][]>
 
-/** Returns the nodes of an expression with their full type. */
+/** Returns the nodes in an expression with their full type. */
 export const syntaxOf = ({ ast }: { ast: unknown }): SyntaxNode => ast as SyntaxNode
 
 export const childrenOf = (node: SyntaxNode): SyntaxNode[] => {
@@ -77,13 +77,13 @@ export const childrenOf = (node: SyntaxNode): SyntaxNode[] => {
   }
 }
 
-/** Changes the meaning of a node before it is checked. */
+/** Changes a node's meaning before it is checked. */
 export const redefine = (node: SyntaxNode, macro: Omit<Macro, 'async'>): void => {
   node.setMeta('macro', { ...macro, async: false })
   node.setMeta('async', false)
 }
 
-/** Wraps the evaluation of a node. */
+/** Wraps a node's evaluation. */
 export const surround = (node: SyntaxNode, around: (evaluate: () => unknown) => unknown): void => {
   const { check, evaluate, alternate, macro } = node.meta
   node.setMeta('alternate', undefined)
@@ -102,7 +102,7 @@ export const surround = (node: SyntaxNode, around: (evaluate: () => unknown) => 
 
 const longestSource = 100
 
-/** Returns the source of a node on one line. */
+/** Returns a node's source on one line. */
 export const sourceOf = (node: SyntaxNode): string => {
   const source = node.input.slice(node.start, node.end).replace(/\s+/g, ' ')
   return source.length > longestSource ? `${source.slice(0, longestSource)}…` : source

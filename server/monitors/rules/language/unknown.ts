@@ -1,2 +1,2 @@
-/** A value is unknown, so the rule is unscored for this reason. */
+/** A value is unknown. The rule is unscored for this reason. */
 export class Unknown extends Error {}

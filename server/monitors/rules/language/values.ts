@@ -2,11 +2,11 @@ import type { SoundMeasures } from '../../../sound-measures/measures.ts'
 import type { Signals } from '../../../transcripts/signals/signals.ts'
 import type { Turn } from '../../../transcripts/turn.ts'
 
-/** Defines the types of rules and their values. A conversation can lack every field. */
+/** Defines the types of rules and their values. Every field can be missing from a conversation. */
 
 const timestamp = 'google.protobuf.Timestamp'
 
-/** Numbers are doubles, because most measurements are not whole. Only the indexes of lists are ints. */
+/** Numbers are doubles, because most measurements are not integers. Only list indexes are ints. */
 export const types = {
   Conversation: {
     id: 'string',
@@ -110,7 +110,7 @@ export const variables: Record<string, string> = {
   metrics: 'map<string, dyn>',
 }
 
-/** The variables of a condition on the fields that a judge has extracted. */
+/** The variables for a condition on the fields that a judge has extracted. */
 export const fieldVariables: Record<string, string> = { fields: 'map<string, dyn>' }
 
 /** Fields with a fixed set of values. */
@@ -122,11 +122,11 @@ export const choices: Record<string, readonly string[]> = {
   'Turn.kind': ['message', 'tool_call', 'tool_result', 'event'] satisfies Turn['kind'][],
 }
 
-/** A value of one of the types. Its fields read the input, and a null field has no value. */
+/** A value of one of these types. Its fields read the input, and a null field has no value. */
 export type Value<Given extends object = object> = { readonly given: Given }
 type Shape = new (given: object) => Value
 
-/** Converts JSON to values of the language. Maps only have their own names, and a null entry is missing. */
+/** Converts JSON to values of the language. Maps only have their own keys, and a null entry counts as missing. */
 export const jsonOf = (given: unknown): unknown => {
   if (typeof given !== 'object' || given === null) return given
   if (Array.isArray(given)) return given.map(jsonOf)
@@ -138,7 +138,7 @@ export const jsonOf = (given: unknown): unknown => {
   return map
 }
 
-/** Input that was already parsed. It can be large, and a loop can read it repeatedly. */
+/** Input that has already been parsed. It can be large, and a loop can read it repeatedly. */
 const read = new WeakMap<object, unknown>()
 
 const jsonOnce = (given: unknown): unknown => {
@@ -159,7 +159,7 @@ const readers: Record<string, (given: unknown) => unknown> = {
   [timestamp]: (given) => new Date(given as string),
 }
 
-/** Creates a class for a type, because the library identifies the type of a value by its constructor. */
+/** Creates a class for a type, because the library identifies a value's type by its constructor. */
 const shapeOf = (fields: Record<string, string>): Shape => {
   class Fields {
     readonly given: Record<string, unknown>
@@ -189,7 +189,7 @@ for (const name of Object.keys(types) as TypeName[]) {
   readers[name] = (given) => new shape(given as object)
 }
 
-/** Returns a field of a value, but none of JavaScript's own properties. */
+/** Returns a field of a value, but no built-in JavaScript properties. */
 export const fieldOf = (value: object, name: string): unknown =>
   // The class defines its fields with these names.
   Object.hasOwn(fieldsByShape.get(value.constructor) ?? {}, name) ? (value as Record<string, unknown>)[name] : undefined

@@ -1,4 +1,4 @@
-/** Folds case, so that a plain search finds what a case-insensitive engine matches. */
+/** Folds case, so that a plain search finds the same text as a case-insensitive engine. */
 
 /** Letters with more than two forms, which `toLowerCase` does not unify. */
 const rareForms: Record<string, string> = {
@@ -32,10 +32,10 @@ const rareForms: Record<string, string> = {
 const rareForm = new RegExp(`[${Object.keys(rareForms).join('')}]`, 'g')
 
 /**
- * Replaces each letter by one that all its forms share. The length stays the same, so that positions match the text.
+ * Replaces each letter with one that all its forms share. The length stays the same, so that positions match the text.
  */
 export const fold = (text: string): string => {
-  // This is the only letter that would become two. It has no other form.
+  // This is the only letter that would become two letters. It has no other form.
   const small = text.includes('İ') ? text.split('İ').map(toSmall).join('İ') : text.toLowerCase()
   return small.replace(rareForm, (form) => rareForms[form] ?? form)
 }

@@ -36,7 +36,7 @@ describe('folding', () => {
   })
 })
 
-// The patterns are built from valid ones, so nearly all of them are valid too.
+// The patterns are built from valid ones, so nearly all of them are also valid.
 const letter = fc.constantFrom('a', 'b', 'B', 'k', 'K', 's', 'ſ', 'S', 'é', 'É', 'σ', 'ς', 'İ', 'i', 'ß', 'ẞ', ' ', '1')
 const word = fc.string({ unit: letter, minLength: 1, maxLength: 3 })
 const atom = fc.oneof(
@@ -113,7 +113,7 @@ describe('a pattern', () => {
       }),
       { numRuns: 1_500 },
     )
-    // The test only means something if nearly all patterns are valid and many of them match.
+    // The test is only meaningful if nearly all patterns are valid and many of them match.
     expect(compiled / tried).toBeGreaterThan(0.95)
     expect(found).toBeGreaterThan(compiled * 0.4)
     expect(found).toBeLessThan(compiled * 3.6)

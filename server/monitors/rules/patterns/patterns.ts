@@ -13,18 +13,18 @@ export type Pattern = {
   occursIn: (text: string, folded?: string) => boolean
   /** Finds the first match. */
   find: (text: string, folded?: string) => { start: number; end: number } | undefined
-  /** The size of the pattern, which determines the time to compile it and the time for each character of a text. */
+  /** The size of the pattern, which determines the time needed to compile it and to read each character of a text. */
   steps: number
   /** Its maximum memory. */
   bytes: number
 }
 
 const maxPatternLength = 1_000
-/** The limit for all counts of a pattern together, because each multiplies its length. */
+/** The limit for all repetition counts in a pattern together, because each one multiplies the pattern's length. */
 const maxCounted = 1_000
 /** The maximum number of steps of one pattern. */
 const maxSteps = 3_000
-/** The memory for the states of one pattern. Beyond it, states are computed again. */
+/** The memory for the states of one pattern. When it is full, states are computed again. */
 const stateBytes = 100_000
 /** No step needs more than this. */
 const stepBytes = 200
@@ -34,10 +34,13 @@ export class PatternFault extends Error {}
 /** Returns whether a folded text contains the words that a pattern requires. */
 type Needed = (folded: string) => boolean
 
-/** A part of the engine's own analysis, which its types do not declare. */
+/** A result of the engine's own analysis, which is missing from its types. */
 type Required = { type: 0 | 1 | 2 | 3; str: string; subs: Required[] }
 
-/** Returns undefined if nothing is required. If folding would change a literal, it can't be found in folded text. */
+/**
+ * Returns undefined if no words are required. If folding would change a literal, the literal can't be found in folded
+ * text.
+ */
 const neededOf = ({ type, str, subs }: Required): Needed | undefined => {
   if (type === 1) return fold(str) === str ? (folded) => folded.includes(str) : undefined
   const needed = subs.map(neededOf)
@@ -47,9 +50,7 @@ const neededOf = ({ type, str, subs }: Required): Needed | undefined => {
   return undefined
 }
 
-/**
- * Matches letters that stand for themselves, and everything that must not change: escapes, names, flags, and classes.
- */
+/** Matches letters that stand for themselves, and syntax that must not change: escapes, names, flags, and classes. */
 const tokens =
   /\\[pP]\{[^}]*\}|\\[pP].|\\x\{[^}]*\}|\\x..|\\Q[\s\S]*?(?:\\E|$)|\\[\s\S]|\(\?[^:)]*[:)>]|\[:\^?\w+:\]|[^\\([]+|[\s\S]/g
 
@@ -65,8 +66,8 @@ const compile = (source: string, flags: number): RE2JS => {
 }
 
 /**
- * Returns the required words. Analyzes the pattern without its case flag, because the engine only finds literals if
- * case matters.
+ * Returns the required words. Analyzes the pattern without its case flag, because the engine only finds literals in
+ * case-sensitive patterns.
  */
 const neededBy = (source: string): Needed | undefined => {
   try {
@@ -79,7 +80,7 @@ const neededBy = (source: string): Needed | undefined => {
   }
 }
 
-/** A class of letters can have a thousand ranges, but its copies share them. */
+/** A class of letters can have a thousand ranges, but copies of the class share them. */
 const rangesPerStep = 50
 
 const stepsOf = (engine: RE2JS): number => {

@@ -1,5 +1,5 @@
-// Declares members of re2js that its types don't declare. Its version is pinned, and re2-internals.test.ts shows what
-// an update breaks.
+// Declares members of re2js that are missing from its types. Its version is pinned, and the tests in
+// re2-internals.test.ts fail if an update changes them.
 import type { RE2JS } from 're2js'
 
 /** Returns the instructions of a pattern's program. Each class of characters is a list of ranges: pairs of runes. */

@@ -1,11 +1,11 @@
 import { bytesOf, type CompiledRule, compileRule } from '../evaluate.ts'
 import type { RuleSource } from '../source.ts'
 
-/** Caches compiled rules, because they run repeatedly. Drops the rule that was not used for the longest time. */
+/** Caches compiled rules, because they run repeatedly. Drops the least recently used rule. */
 
 export type KeyedRule = RuleSource & { key: string }
 
-/** Adds the key of a rule. It is created once for many uses, because the texts can be long. */
+/** Adds the key to a rule. The key is created once for many uses, because the texts can be long. */
 export const keyed = (rule: RuleSource): KeyedRule => {
   const { expression, score, categories, fields, over } = rule
   return { ...rule, key: JSON.stringify([expression, score, categories, fields, over]) }

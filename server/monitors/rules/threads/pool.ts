@@ -4,9 +4,9 @@ import { type Limits, startThread, type Thread } from './start-thread.ts'
 /** Starts as many threads as needed, up to a maximum. A thread that stays idle ends. Owners take turns. */
 
 export type Pool = {
-  /** Returns a thread when it is the owner's turn. */
+  /** Resolves with a thread when it is the owner's turn. */
   take: (owner: string, signal?: AbortSignal) => Promise<Thread>
-  /** Returns whether another owner waits for a turn. */
+  /** Returns whether another owner is waiting for a turn. */
   isWanted: (owner: string) => boolean
   /** Returns a thread to the pool, unless it was terminated. */
   giveBack: (thread: Thread, isSound: boolean) => Promise<void>
@@ -19,7 +19,7 @@ export const openPool = ({ threads, idleMs, ...limits }: PoolOptions): Pool => {
   const turns = openTurns(threads)
   const open = new Set<Thread>()
   const idle = new Map<Thread, NodeJS.Timeout>()
-  /** Ends the turn of each running thread. */
+  /** Ends the current turn of each running thread. */
   const leaves = new Map<Thread, () => void>()
   let isClosed = false
 

@@ -4,7 +4,7 @@ import type { RuleWork, WorkAnswers } from './thread.ts'
 
 /** Runs threads that evaluate rules, and watches them. A stuck thread is terminated. */
 
-/** The reason why a thread ended before its work was done, and the position where it did. */
+/** The reason why a thread ended before its work was done, and the position at which it ended. */
 export type End = {
   why: 'deadline' | 'memory' | 'error'
   hasBegun: boolean
@@ -16,13 +16,16 @@ export type End = {
 export type Thread = {
   /** Evaluates rules. A terminated thread accepts no more work. */
   run: (work: RuleWork) => Promise<WorkAnswers | End>
-  /** Asks for partial results soon, because others wait for the thread, or nobody waits for the results. */
+  /**
+   * Asks for partial results soon, because other owners are waiting for the thread, or nobody is waiting for the
+   * results.
+   */
   giveUp: () => void
   close: () => Promise<void>
 }
 
 export type Limits = {
-  /** The time limit of one rule on one conversation. */
+  /** The time limit for one rule and one conversation. */
   deadlineMs: number
   /**
    * The memory limit of each thread. Nothing should come close to it, because the engine may end the whole process
@@ -34,8 +37,8 @@ export type Limits = {
 /** Reading a long transcript may take this many times as long as a rule. */
 const readingDeadlines = 10
 /**
- * The number of checks by the watcher within the time limit. A busy machine also delays the watcher, so a slow rule is
- * not mistaken for an endless one.
+ * The number of checks that the watcher makes within the time limit. A busy machine also delays the watcher, so a slow
+ * rule is not mistaken for an endless one.
  */
 const beats = 4
 
@@ -46,7 +49,7 @@ export const startThread = ({ deadlineMs, memoryMb }: Limits): Thread => {
   const position = openPosition()
   const worker = new Worker(new URL('./thread.ts', import.meta.url), {
     workerData: position,
-    // The arguments of the process may only make sense for its own start, not for the thread.
+    // The process's arguments may only make sense for its own start, not for the thread.
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: 24 },
   })

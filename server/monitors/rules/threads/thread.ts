@@ -21,11 +21,11 @@ export type WorkAnswers = {
   scores: Float64Array<ArrayBuffer>
   /** JSON of `[at, note]` pairs, which is faster than many small objects. */
   notes: string
-  /** The first position that was not evaluated because the thread stopped early, or the number of positions. */
+  /** The first position that was not evaluated because the thread stopped early. Otherwise, the number of positions. */
   next: number
 }
 
-// The language reports unknown values as errors, whose stack traces are not needed.
+// The language reports unknown values as errors. Their stack traces are not needed.
 Error.stackTraceLimit = 0
 
 const position: SharedPosition = workerData
@@ -54,7 +54,7 @@ const evaluate = ({ rules, subjects, asked }: RuleWork): WorkAnswers => {
   const asking = rules.map(keyed)
   let next = asked.length
   let hasEvaluated = false
-  // The first rule always runs. This guarantees progress, even if every turn is stopped early.
+  // The first rule always runs. This guarantees progress even if every turn is stopped early.
   const stops = (at: number) => {
     if (hasEvaluated && Atomics.load(position, cells.isGivenUp) === 1) next = at
     return next < asked.length

@@ -6,20 +6,20 @@ import type { End } from './start-thread.ts'
 import type { RuleWork, WorkAnswers } from './thread.ts'
 
 /**
- * Evaluates the parts of a batch, each on one thread. If a thread is terminated, another one continues without the rule
+ * Evaluates a batch in parts, each on one thread. If a thread is terminated, another one continues without the rule
  * that caused it.
  */
 
-/** A part is small, because it is repeated if its thread is terminated. */
+/** The number of subjects in a part. A part is small, because it is repeated if its thread is terminated. */
 const mostSubjects = 100
 /**
- * A rule that has terminated this many threads of a batch is skipped in the rest of it, because each time costs a
+ * A rule that has terminated this many threads is skipped for the rest of the batch, because each termination costs a
  * timeout.
  */
 const mostEnds = 3
 
 export type WorkPart = RuleWork & {
-  /** The position of its first subject in the batch. */
+  /** The position of the part's first subject in the batch. */
   from: number
 }
 
@@ -43,10 +43,10 @@ export const partsOf = ({ rules, subjects, asked }: RuleBatch, threads: number):
 /** The positions to skip, with the reasons. */
 type Failures = Map<number, string>
 
-/** The number of times that a turn checks whether others wait. */
+/** The number of times per turn that the thread checks whether others are waiting. */
 const looksInTurn = 5
 
-/** The number of threads that each rule of a batch has terminated. */
+/** The number of threads that each rule in a batch has terminated. */
 export type Ends = number[]
 
 export type PartOptions = {
@@ -61,7 +61,7 @@ export type PartOptions = {
 
 const elsewhere = 'this took too long or too much memory in other conversations'
 
-/** Marks a rule as failed on all subjects after a position. */
+/** Marks a rule as failed for all subjects after a position. */
 const failAfter = (failures: Failures, { rules, subjects }: WorkPart, rule: number, pair: number): void => {
   subjects.forEach(({ unreadable }, row) => {
     const at = row * rules.length + rule
@@ -77,7 +77,7 @@ const reasonOf = ({ why, isReading }: End, deadlineMs: number): string => {
     : `this takes longer than ${deadlineMs / 1_000} seconds`
 }
 
-/** Removes the cause of a thread's termination from a part. */
+/** Removes the rule that caused a thread's termination from a part. */
 const learn = (part: WorkPart, end: End, failures: Failures, { deadlineMs, ends }: PartOptions): void => {
   const { pair, isReading } = end
   const reason = reasonOf(end, deadlineMs)
@@ -114,15 +114,15 @@ const addFailures = (known: PartAnswers, failures: Failures, asked: Uint8Array):
   return known
 }
 
-/** The remainder of a part, and the results so far. */
+/** The rest of a part, and the results so far. */
 type Progress = {
   /** The first position that was not evaluated. */
   from: number
-  /** The position at which a thread was terminated last. */
+  /** The position at which a thread was last terminated. */
   reached: number
   failures: Failures
   /**
-   * Positions that were tried again in a new thread. Only in a new thread is it certain that earlier positions have not
+   * Positions that were retried in a new thread. Only in a new thread is it certain that earlier positions have not
    * filled the memory.
    */
   triedAgain: Set<number>
@@ -149,7 +149,7 @@ const advance = (
   else learn(part, { ...ended, pair }, failures, options)
 }
 
-/** Runs a part on a thread for one turn. If others wait, the turn ends before everything is done. */
+/** Runs a part on a thread for one turn. If others are waiting, the turn ends before everything is done. */
 const takeTurn = async (part: WorkPart, progress: Progress, options: PartOptions): Promise<void> => {
   const { pool, owner, turnMs, ends, signal } = options
   const thread = await pool.take(owner, signal)
@@ -163,7 +163,7 @@ const takeTurn = async (part: WorkPart, progress: Progress, options: PartOptions
   try {
     signal?.throwIfAborted()
     const { from, reached, failures } = progress
-    // Other parts of the batch can terminate threads too.
+    // Other parts of the batch can also terminate threads.
     ends.forEach((count, rule) => {
       if (count >= mostEnds) failAfter(failures, part, rule, reached)
     })

@@ -12,7 +12,7 @@ import { tone } from './tone.ts'
 import { tools } from './tools.ts'
 import { voicemail } from './voicemail.ts'
 
-/** In the order of the library. */
+/** The templates in the order in which the library shows them. */
 export const templates: Template[] = [
   ...task,
   ...escalation,
