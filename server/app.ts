@@ -163,7 +163,7 @@ const resources = [
   mcp,
 ]
 
-/** The areas of the interface, in the order in which its documents show them. */
+/** The sections of the API, in the order in which its documents show them. */
 const areas: [name: string, description: string][] = [
   ['Conversations', 'Calls, chats, and voicemails, with their transcripts and recordings.'],
   ['Agents', 'Voice and text agents, their versions, and agent groups.'],
@@ -202,7 +202,7 @@ const checksOf = (deps: ServiceDeps): ReadinessChecks => ({
   },
   storage: async () => {
     await deps.blobs.check()
-    // If the database does not respond, only its own check fails, not this one.
+    // If the database does not respond, only the database check fails, not this one.
     const isOwn = checkOwnStore(deps).catch((error: unknown) => {
       if (!isPassingDatabaseError(error)) throw error
     })
@@ -219,7 +219,7 @@ export const buildApp = (deps: ServiceDeps, { overload }: { overload?: Overload 
     addHealth(app, { ...deps, checks: checksOf(deps) })
   })
 
-/** Serves the health checks of a process without the role `http`. The process is ready when it runs jobs. */
+/** Serves the health checks of a process without the role `http`. Such a process is ready when it runs jobs. */
 export const buildHealthApp = (deps: ServiceDeps): Promise<App> => {
   const jobs = async () => {
     if (!deps.jobs.isWorking()) throw new ApiError('unavailable', 'This process is not running jobs.')

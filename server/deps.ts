@@ -28,11 +28,14 @@ import { listBlindReviewers } from './reviews/queries.ts'
 import { type Attempts, openAttempts } from './sign-in/attempts/attempts.ts'
 import { openStreams, type Streams } from './stream/send-events.ts'
 
-/** Names the connection for notifications. `server/health` reads from it which processes run, and in which version. */
+/**
+ * The name of the connection for notifications. From these names, `server/health` determines which processes run, and
+ * which version each has.
+ */
 const noticesName = (applicationName: string, { roles }: Config): string =>
   `${applicationName} v${packageFile.version} ${roles.join('+')} notices`
 
-/** Everything that resources use, including what belongs to a single resource. It is closed when the process ends. */
+/** All dependencies that resources use, including those of a single resource. They are closed when the process ends. */
 export type ServiceDeps = Deps &
   typeof providers & {
     attempts: Attempts
@@ -49,13 +52,15 @@ export type OpenOptions = {
   /** A migrated database. */
   connection: pg.PoolConfig
   applicationName: string
-  /** Why the database cannot be reached, if known. */
+  /** Returns the reason why the database can't be reached, if it is known. */
   databaseFault?: () => string | undefined
-  /** Replaces the database's clock, also when rows are deleted by age. */
+  /** Replaces the database's clock, including for deletions by age. */
   clock?: Clock
 }
 
-/** Opens all dependencies. They are closed in reverse order. If one can't be opened, those before it are closed. */
+/**
+ * Opens all dependencies. They are closed in reverse order. If opening one fails, the ones opened before are closed.
+ */
 export const openDeps = async (options: OpenOptions): Promise<ServiceDeps> => {
   const { config, log, connection, applicationName } = options
   await using opened = new AsyncDisposableStack()
@@ -119,7 +124,7 @@ export const openDeps = async (options: OpenOptions): Promise<ServiceDeps> => {
       listBlindReviewers: (org) => listBlindReviewers(db, org),
     }),
   )
-  // Telemetry closes before the database, because its last metrics are read from there.
+  // Telemetry closes before the database, because its last metrics are read from the database.
   const telemetry = closing(await openTelemetry({ config, registry: metrics.registry, log }))
   const all = opened.move()
   const deps: ServiceDeps = {

@@ -13,8 +13,8 @@ const exitCodeOf = (error: unknown): number => {
 }
 
 /**
- * Returns 0 for success, 1 for failure, and 2 for invalid usage or configuration. docs/command-line.md lists the
- * others.
+ * Returns 0 for success, 1 for failure, and 2 for invalid usage or configuration. docs/command-line.md lists the other
+ * codes.
  */
 const main = async ([name = 'help', ...args]: string[]): Promise<number> => {
   const [about] = args
@@ -28,7 +28,7 @@ const main = async ([name = 'help', ...args]: string[]): Promise<number> => {
     return 0
   }
   if (name === 'warm' && args.length === 0) {
-    // npm runs this after installing. It fills the compile cache, so that the first start is as fast as later ones.
+    // npm runs this after installation. It fills the compile cache, so that the first start is as fast as later ones.
     for (const { load } of Object.values(commands)) await load()
     return 0
   }
@@ -47,7 +47,7 @@ const runCommand = async (name: string, command: Spec, args: string[]): Promise<
     process.stdout.write(usageOf(name, command))
     return 0
   } catch (thrown) {
-    // The original error matters, not a later one from closing.
+    // The original error matters, not a later error from closing.
     let error = thrown
     while (error instanceof SuppressedError) error = error.suppressed
     const code = exitCodeOf(error)
@@ -59,10 +59,7 @@ const runCommand = async (name: string, command: Spec, args: string[]): Promise<
   }
 }
 
-/**
- * Ignores errors of the output. The reader can stop early, like `head` does, or a disk can be full, but the work is
- * done.
- */
+/** Ignores output errors. The reader can stop early, as `head` does, or the disk can be full, but the work is done. */
 const ignoreEnd = (error: NodeJS.ErrnoException): void => {
   if (error.code !== 'EPIPE' && error.code !== 'ENOSPC') throw error
 }

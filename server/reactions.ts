@@ -130,13 +130,13 @@ const consequences: { [Event in keyof Events]: Reaction<Event>[] } = {
   ],
 }
 
-/** Implements the providers that lower floors declare. */
+/** Implements the functions that lower floors declare as dependencies. */
 export const providers = {
   /** Adds the owner of a new organization. */
   admitOwner,
   /** Locks the provider of a model. Throws if it can't transcribe recordings. */
   checkTranscriptionModel,
-  /** What runs over recordings need to transcribe them. */
+  /** Functions that runs over recordings need to transcribe them. */
   whyNothingIsTranscribed,
   startTranscriptions,
   cancelTranscriptions,

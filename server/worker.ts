@@ -45,7 +45,7 @@ import { detectSpikes } from './spikes/jobs.ts'
 import { transcribe } from './transcriptions/lifecycle.ts'
 import { deliver, sweepWebhooks } from './webhooks/deliveries/jobs.ts'
 
-/** All jobs of the product. Processes that only serve requests use the list too, because they enqueue jobs. */
+/** All of the product's jobs. Processes that only serve requests use the list, too, because they enqueue jobs. */
 export const jobList: Job<ServiceDeps>[] = [
   deleteLogo,
   sweepLogos,
@@ -111,7 +111,7 @@ export const jobList: Job<ServiceDeps>[] = [
 ]
 
 type WorkerOptions = {
-  /** Whether no other process can be using this database. */
+  /** Whether it is certain that no other process uses this database. */
   alone: boolean
 }
 
@@ -125,8 +125,8 @@ export const startWorker = async (deps: ServiceDeps, { alone }: WorkerOptions): 
     onSettled: ({ name, result, durationSeconds }) => deps.metrics.countJob(name, result, durationSeconds),
   })
   const counting = startCounting(deps)
-  // This claims the storage early, so that a copy of the database detects the claim. If it fails, a sweep claims the
-  // storage later.
+  // This claims the storage early, so that a copy of the database detects the claim. If claiming fails, a sweep claims
+  // the storage later.
   void claimOwnStore(deps).catch((err: unknown) => deps.log.warn({ err }, 'claiming the storage failed, retrying'))
   return {
     stop: async (options) => {

@@ -70,7 +70,7 @@ export const findAgent = (db: Db, org: OrgId, id: string) =>
 export const getAgent = (db: Db, org: OrgId, id: string) =>
   selectAgents(db, org).where('agents.id', '=', id).executeTakeFirstOrThrow(notFound)
 
-/** Turns a violated constraint into an error message about the request. */
+/** Converts a constraint violation to an error message about the request. */
 const explain = (error: unknown): never => {
   switch (violatedConstraint(error)) {
     case 'agents_external_id_key':
@@ -163,7 +163,7 @@ export const listSoundSettings = (db: Db, org: OrgId, ids: string[]) =>
 
 type AgentNames = { ids: string[]; externalIds: string[] }
 
-/** Includes archived agents: their conversations can still arrive. */
+/** Includes archived agents, because their conversations can still arrive. */
 export const findAgents = (db: Db, org: OrgId, { ids, externalIds }: AgentNames) =>
   db
     .selectFrom('agents')
@@ -184,7 +184,7 @@ export const findAgents = (db: Db, org: OrgId, { ids, externalIds }: AgentNames)
 
 type NamedAgent = { id: string; externalId: string; name: string; channel: AgentChannel }
 
-/** Omits agents with an external ID that was taken in the meantime. */
+/** Omits agents whose external ID was taken in the meantime. */
 export const insertMissingAgents = (db: Db, org: OrgId, agents: NamedAgent[]) =>
   db
     .insertInto('agents')
@@ -192,7 +192,7 @@ export const insertMissingAgents = (db: Db, org: OrgId, agents: NamedAgent[]) =>
     .onConflict((conflict) => conflict.constraint('agents_external_id_key').doNothing())
     .execute()
 
-/** Replaces the groups of the agent. */
+/** Replaces the agent's groups. */
 export const replaceGroupsOfAgent = async (db: Db, org: OrgId, agentId: string, groupIds: string[]): Promise<void> => {
   await db
     .deleteFrom('agent_group_members')
@@ -215,7 +215,7 @@ export const lockAgent = (db: Db, org: OrgId, id: string) =>
     .forNoKeyUpdate()
     .executeTakeFirstOrThrow(notFound)
 
-/** Locks many agents in one order, so that two batches never deadlock. */
+/** Locks many agents in a fixed order, so that two batches never deadlock. */
 export const lockAgents = async (db: Db, org: OrgId, ids: string[]): Promise<void> => {
   await db
     .selectFrom('agents')
@@ -267,7 +267,7 @@ export const findAgentOfVersion = async (db: Db, org: OrgId, id: string): Promis
 
 type VersionNames = { agentIds: string[]; ids: string[]; labels: string[]; hashes: string[] }
 
-/** Returns the versions of these agents that have one of these IDs, labels, or contents. */
+/** Returns the agents' versions that have one of these IDs, labels, or contents. */
 export const findVersions = (db: Db, org: OrgId, { agentIds, ids, labels, hashes }: VersionNames) =>
   db
     .selectFrom('agent_versions')
@@ -318,7 +318,7 @@ export const insertVersion = async (db: Db, org: OrgId, version: NewVersion) => 
   return selectVersions(db, org, version.agentId).where('id', '=', version.id).executeTakeFirstOrThrow()
 }
 
-/** Sets the current versions of agents. `versions` maps each agent to its version. */
+/** Sets the current versions of agents. `versions` maps each agent to its new current version. */
 export const setCurrentVersions = async (db: Db, org: OrgId, versions: Map<string, string>): Promise<void> => {
   await sql`
     UPDATE agents SET current_version_id = given.version_id, updated_at = now()

@@ -4,7 +4,9 @@ import { type Actor, hasRole } from '../platform/identity/actor.ts'
 import type { RecordingPolicy } from './queries.ts'
 import type { AgentUpdate } from './schema.ts'
 
-/** Returns the policy in a request. Throws if the caller can't set it, or if its days don't fit. */
+/**
+ * Returns the policy in a request. Throws if the caller isn't allowed to set it, or if its days don't match the policy.
+ */
 export const readPolicy = (
   { role }: Actor,
   { recordings }: Pick<Static<typeof AgentUpdate>, 'recordings'>,

@@ -2,7 +2,7 @@ import { getOrganization } from '../organizations/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { listSoundSettings } from './queries.ts'
 
-/** The model of agents whose recordings are not transcribed. */
+/** The model value for agents whose recordings are not transcribed. */
 export const noModel = 'none'
 
 export type SoundSettings = {
@@ -11,7 +11,7 @@ export type SoundSettings = {
   agentChannel: 0 | 1 | null
 }
 
-/** Returns the settings for the recordings of agents, which default to those of the organization. */
+/** Returns the settings for the recordings of agents. They default to the organization's settings. */
 export const soundSettingsOf = async (db: Db, org: OrgId, agentIds: string[]): Promise<Map<string, SoundSettings>> => {
   const organization = await getOrganization(db, org)
   const agents = await listSoundSettings(db, org, agentIds)

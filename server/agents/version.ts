@@ -3,7 +3,7 @@ import type { Db, OrgId } from '../platform/db/database.ts'
 import { newId } from '../platform/ids.ts'
 import { findVersionByContent, insertVersion, lockAgent, updateAgent } from './queries.ts'
 
-/** Returns the object with sorted property names at each level. Request limits bound the depth of configurations. */
+/** Returns the object with property names sorted at each level. Request limits bound the depth of configurations. */
 const canonical = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(canonical)
   if (typeof value !== 'object' || value === null) return value

@@ -39,7 +39,7 @@ const patients = [
 ].map((row) => once(...[...row].map(Number)))
 
 // K. Krippendorff, Computing Krippendorff's alpha-reliability (2011), section C: nominal data, four observers, twelve
-// units, data missing. A row is an observer.
+// units, and missing data. Each row is an observer.
 const observers = ['123321412...', '1233224125.3', '.3332342251.', '12332441251.']
 const units = Array.from({ length: 12 }, (_, unit) => {
   const said = observers.map((row) => row[unit])
@@ -69,7 +69,8 @@ describe('an interval', () => {
     )
     if (few?.low == null || few.high == null || many?.low == null || many.high == null) throw new Error('No interval')
     expect(few.low < few.value && few.value < few.high).toBe(true)
-    // Four times as many units halve the width. The difference is the smaller effect of leaving one unit out.
+    // Four times as many units halve the width of the interval. The difference is the smaller effect of leaving one
+    // unit out.
     expect((many.high - many.low) / (few.high - few.low)).toBeCloseTo(0.5, 1)
     const apart = withInterval([once(2, 1), once(2, 1), once(0, 2), once(2, 0), once(3, 0)], krippendorffsAlpha)
     const together = withInterval(

@@ -1,5 +1,5 @@
-// Measures agreement between people. A unit is a judged conversation: how many people gave each answer, and how often
-// this combination occurs.
+// Measures agreement between people. A unit describes judged conversations: the number of people who gave each answer,
+// and how often this combination occurs.
 
 import { z95 } from '../statistics/distributions.ts'
 
@@ -14,8 +14,8 @@ const totals = (units: RatedUnit[]): number[] => {
 }
 
 /**
- * Returns Fleiss' kappa (1971), or null if everyone gave the same answer. All units have the same number of answers, at
- * least two.
+ * Returns Fleiss' kappa (1971), or null if everyone gave the same answer. All units have the same number of answers,
+ * which is at least two.
  */
 export const fleissKappa = (units: RatedUnit[]): number | null => {
   const all = sum(units.map(({ times }) => times))
@@ -42,7 +42,7 @@ export const krippendorffsAlpha = (given: RatedUnit[]): number | null => {
 
 /**
  * Returns an estimate with its 95% jackknife interval, which leaves out one unit at a time. Omits the bounds if the
- * estimate is undefined without one of the units.
+ * estimate becomes undefined when a unit is left out.
  */
 export const withInterval = (units: RatedUnit[], figure: (units: RatedUnit[]) => number | null) => {
   const value = figure(units)
@@ -59,7 +59,7 @@ export const withInterval = (units: RatedUnit[], figure: (units: RatedUnit[]) =>
   return { value, low: Math.max(-1, value - half), high: Math.min(1, value + half) }
 }
 
-/** Returns the units with the most common number of answers, or with the higher of two equally common ones. */
+/** Returns the units with the most common number of answers. If two numbers are equally common, uses the higher one. */
 export const commonest = (units: RatedUnit[]): RatedUnit[] => {
   const byAnswers = Map.groupBy(units, ({ counts }) => sum(counts))
   const ranked = [...byAnswers].sort(([a, some], [b, others]) => {

@@ -50,10 +50,7 @@ export const listAgreements = async (db: Db, org: OrgId, monitorId: string, judg
 
 type Between = JudgedPeriod & { monitorId: string; versions: number[] }
 
-/**
- * Selects the latest judgment of each person for a conversation and a version, except unsure judgments and
- * adjudications.
- */
+/** Selects each person's latest judgment of a conversation and a version, except unsure judgments and adjudications. */
 const selectJudgments = (org: OrgId, { monitorId, versions, since = '-infinity', until = 'infinity' }: Between) => sql`
   SELECT * FROM (
     SELECT DISTINCT ON (j.monitor_version, r.conversation_id, r.reviewer_user_id) j.monitor_version AS version,
@@ -79,7 +76,7 @@ export const listPatterns = async (db: Db, org: OrgId, between: Between) => {
 }
 
 /**
- * Compares people in pairs, on the conversations that both judged. Returns the pairs with the most such conversations
+ * Compares pairs of people on the conversations that both judged. Returns the pairs with the most such conversations
  * for each version.
  */
 export const listPairs = async (db: Db, org: OrgId, between: Between, limit: number) => {

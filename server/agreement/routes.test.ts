@@ -22,7 +22,7 @@ beforeEach(async () => {
 type MonitorAnswer = 'affected' | 'not_affected' | 'unscored' | undefined
 type HumanAnswer = 'affected' | 'not_affected' | 'unsure'
 
-/** Creates a conversation with a result of the current version and a person's judgment of it. */
+/** Creates a conversation with a result from the current version and a person's judgment of that result. */
 const judge = async (
   found: MonitorAnswer,
   said: HumanAnswer,

@@ -149,7 +149,7 @@ it('opens while its destination is being deleted', async () => {
   const row = { organization_id: org, id: destinationId }
   let deleting: Promise<{ status: number }> | undefined
   await db.transaction().execute(async (trx) => {
-    // Checks lock the rule first and the destination second, so this does the same.
+    // Checks lock the rule first and the destination second, so this test does the same.
     await trx
       .selectFrom('alert_rules')
       .select('id')

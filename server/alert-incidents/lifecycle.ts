@@ -138,7 +138,7 @@ const record = async (trx: Db, org: OrgId, incidentId: string, kind: EventKind, 
     trx,
     org,
     { resource: 'alert-incidents', kind: kind === 'opened' ? 'created' : 'updated', ids: [incidentId] },
-    // Open incidents change the state that rules and the organization show.
+    // Open incidents affect the state that rules and the organization show.
     { resource: 'alert-rules', kind: 'updated' },
     { resource: 'health', kind: 'updated' },
   )
@@ -182,7 +182,8 @@ export const openIncident = async (
 }
 
 /**
- * Announces that the condition is still met: as the first message if the rule was muted until now, or as a reminder.
+ * Announces that the condition is still met. This is the first message if the rule was muted until now, and otherwise a
+ * reminder.
  */
 export const remindOfIncident = async (
   deps: IncidentDeps,
@@ -217,7 +218,7 @@ export const acknowledgeIncident = async (
   return changed
 }
 
-/** Resolves an incident. If the opening was never announced, the end isn't either. */
+/** Resolves an incident. If its opening was never announced, its end isn't either. */
 export const resolveIncident = async (
   deps: IncidentDeps,
   trx: Db,

@@ -1,7 +1,7 @@
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { listTimeline, type StoredIncident } from './queries.ts'
 
-/** Returns an incident in the format of the API. */
+/** Returns an incident in the API's format. */
 export const presentIncident = (incident: StoredIncident) => {
   const { groupKey, groupLabel, reading, clearSince: _clearSince, notifiedAt: _notifiedAt, ...others } = incident
   const { routedDestinationIds: _routed, ...shown } = others

@@ -8,7 +8,7 @@ import type { Page } from '../platform/http/paging.ts'
 export type Severity = 'info' | 'warning' | 'critical'
 export type IncidentStatus = 'firing' | 'acknowledged' | 'resolved'
 
-/** What was measured when the condition was last met. */
+/** The measurement when the condition was last met. */
 export type StoredReading = {
   value: number | null
   interval: { low: number; high: number } | null
@@ -62,7 +62,7 @@ export const lockIncident = (trx: Db, org: OrgId, id: string) =>
 export const listOpenIncidents = (db: Db, org: OrgId, ruleId: string) =>
   select(db, org).where('alert_rule_id', '=', ruleId).where('status', '<>', 'resolved').orderBy('id').execute()
 
-/** Lists incidents that somebody resolved while their condition was met, and whose condition has been met since. */
+/** Lists incidents that somebody resolved while their condition was met and has stayed met since. */
 export const listOverruledIncidents = (db: Db, org: OrgId, ruleId: string) =>
   select(db, org)
     .where('alert_rule_id', '=', ruleId)
@@ -183,7 +183,7 @@ const selectEvents = (db: Db, org: OrgId, incidentId: string) =>
 
 const mostEvents = 200
 
-/** Lists the newest events of an incident, oldest first, without the comments. */
+/** Lists an incident's newest events, oldest first, without the comments. */
 export const listTimeline = async (db: Db, org: OrgId, incidentId: string) => {
   const newest = await selectEvents(db, org, incidentId)
     .where('kind', '<>', 'commented')
@@ -214,7 +214,7 @@ export const countIncidentComments = async (db: Db, org: OrgId, incidentId: stri
   return count
 }
 
-/** Returns the rule's fields that messages about its incidents need, or undefined if the rule was deleted. */
+/** Returns the rule's fields that messages about its incidents need. Returns undefined if the rule was deleted. */
 export const findIncidentRule = (db: Db, org: OrgId, ruleId: string) =>
   db
     .selectFrom('alert_rules as r')
@@ -244,8 +244,8 @@ export const findOwner = (db: Db, org: OrgId, userId: string) =>
 export type IncidentRule = NonNullable<Awaited<ReturnType<typeof findIncidentRule>>>
 
 /**
- * Selects incidents that are old enough to delete, with their timelines and comments. The index is on the time they
- * opened, which is always earlier than the time they were resolved.
+ * Selects incidents that are old enough to delete, with their timelines and comments. The index is on the opening time,
+ * which is always earlier than the time of resolution.
  */
 export const oldIncidents = dueRows({
   table: 'alert_incidents',

@@ -19,7 +19,7 @@ type Application = {
   overrideReason: string | undefined
 }
 
-/** Makes the definition of a proposal the next version of the monitor. */
+/** Makes a proposal's definition the next version of the monitor. */
 export const applyProposal = async (
   trx: Db,
   actor: Actor,

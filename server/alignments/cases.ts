@@ -7,7 +7,7 @@ import { type AlignmentCase, listJudgments, listLearnedFrom } from './queries.ts
 import { type Half, halfOf } from './split.ts'
 import { truthsOf, type Verdict } from './truth.ts'
 
-/** The minimum for each half. Smaller halves can't show a difference. */
+/** The minimum number of conversations in each half. Smaller halves can't show a difference. */
 const fewest = { conversations: 20, ofEachVerdict: 5 }
 
 export type HalfCounts = { conversations: number; affected: number; notAffected: number }
@@ -46,8 +46,8 @@ const mostJudgments = 20_000
 type Monitor = Pick<StoredMonitor, 'id' | 'definition'>
 
 /**
- * Selects the newest judged conversations of each half, at most `most` of each. Conversations that the judge has
- * learned from are in the tuning half, and so are other conversations of the same customers.
+ * Selects the newest judged conversations for each half, at most `most` of each. Conversations that the judge has
+ * learned from are in the tuning half, and so are other conversations with the same customers.
  */
 export const selectCases = async (db: Db, org: OrgId, monitor: Monitor, most: number): Promise<Selected> => {
   const judgments = await listJudgments(db, org, monitor.id, mostJudgments)

@@ -141,7 +141,7 @@ describe('the figures of a judge', () => {
     const split = measurePeople(shared('not_affected', 12))
     expect(split).toMatchObject({ conversations: 12, agreement: { value: 0 }, judgeAgreement: { value: 0.5 } })
     expect(split?.warning).toContain('People agree less with each other than with the judge')
-    // With few conversations, the difference may be chance.
+    // With so few conversations, the difference may be chance.
     expect(measurePeople(shared('not_affected', 9))?.warning).toBeNull()
   })
 })

@@ -12,7 +12,7 @@ import { countAnswered, countCharacters, type ProposalKind } from './queries.ts'
 /** If there are fewer earlier results of the version than this, the lengths of the transcripts give a better estimate. */
 const enoughResults = 20
 
-/** The tokens of an answer. Its reasoning and quotes are usually short. */
+/** The number of tokens in an answer. Reasoning and quotes are usually short. */
 const usualAnswerTokens = 200
 const charactersPerToken = 4
 

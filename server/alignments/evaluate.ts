@@ -1,4 +1,4 @@
-// Evaluates a definition on conversations of an alignment. Each result is stored immediately, with its cost, so that no
+// Evaluates a definition on an alignment's conversations. Each result is stored immediately, with its cost, so that no
 // request is paid for twice.
 
 import { judgeConversation } from '../evaluations/judge-conversation.ts'
@@ -25,7 +25,7 @@ export type CaseTask = {
 
 type Going = 'ended' | 'paid' | 'open'
 
-/** Returns whether an alignment was ended in the meantime, or has reached its maximum cost. */
+/** Returns whether an alignment has ended in the meantime, or has reached its maximum cost. */
 export const goingOf = async (
   { db }: Pick<AlignmentDeps, 'db'>,
   org: OrgId,
@@ -48,7 +48,7 @@ const isRefusal = ({ status, tokens }: Row): boolean => status === 'failed' && t
 const unfit = { status: 'unscored', result: null, score: null, isQuoted: false, quotedTurn: null } as const
 const broken = { ...unfit, status: 'failed' } as const
 
-/** Evaluates conversations, as many at a time as the endpoint allows. If that stopped early, returns the reason. */
+/** Evaluates conversations, as many at a time as the endpoint allows. If it stops early, returns the reason. */
 export const evaluateCases = async (deps: AlignmentDeps, org: OrgId, task: CaseTask): Promise<Stop | undefined> => {
   const { db, clock } = deps
   const { alignment, monitor, kind, ids, attempt } = task

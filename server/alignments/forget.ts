@@ -1,4 +1,5 @@
-// Removes examples that were learned from deleted reviews, and guidelines that were distilled from their notes.
+// Removes examples that were learned from deleted reviews, and guidelines that were distilled from the notes in those
+// reviews.
 
 import { isDeepStrictEqual } from 'node:util'
 import { withoutLearned } from '../monitors/learned.ts'
@@ -19,8 +20,8 @@ const note = 'Removed what was learned from a review that was removed.'
 type Forgotten = Parameters<typeof withoutLearned>[1]
 
 /**
- * Removes the learned content from all versions of a monitor. If the current version contained it, a new version
- * replaces that version, because its results will differ.
+ * Removes the learned content from all versions of a monitor. If the current version contained learned content, a new
+ * version replaces it, because its results will differ.
  */
 const forgetInMonitor = async (trx: Db, org: OrgId, monitorId: string, forgotten: Forgotten): Promise<void> => {
   const current = await lockVersions(trx, org, monitorId)
@@ -36,9 +37,9 @@ const forgetInMonitor = async (trx: Db, org: OrgId, monitorId: string, forgotten
 }
 
 /**
- * Removes the learned content from all proposals of a monitor, because proposals repeat what the definition had learned
- * before. The caller has locked the monitor, so no proposal with it is stored later. Returns the alignments that
- * changed.
+ * Removes the learned content from all proposals for a monitor, because proposals repeat the content that the
+ * definition had learned before. The caller has locked the monitor, so no proposal with such content is stored later.
+ * Returns the alignments that changed.
  */
 const forgetInProposals = async (trx: Db, org: OrgId, monitorId: string, forgotten: Forgotten): Promise<string[]> => {
   const changed: string[] = []
@@ -51,7 +52,7 @@ const forgetInProposals = async (trx: Db, org: OrgId, monitorId: string, forgott
   return changed
 }
 
-/** Removes what was learned from reviews of conversations that are being erased. */
+/** Removes the content that was learned from reviews of conversations that are being erased. */
 export const forgetLearned = async (
   _deps: Pick<Deps, 'db'>,
   trx: Db,

@@ -1,4 +1,4 @@
-// Decides which proposals are demonstrably better than the current version. Several are tested on the same
+// Decides which proposals are demonstrably better than the current version. Several proposals are tested on the same
 // conversations, so the claims are corrected: the chance of any false claim is at most 5%.
 
 import { holm } from '../statistics/families.ts'
@@ -9,10 +9,13 @@ import type { Verdict } from './truth.ts'
 
 const alpha = 0.05
 
-/** A conversation of the test half, with the result of the current version and that of a proposal. */
+/** A conversation in the test half, with the results of the current version and a proposal. */
 export type Pair = { conversationId: string; truth: Verdict; before: CaseResult; after: CaseResult }
 
-/** The conversations that only the proposal gets right, and those that only the current version does. */
+/**
+ * The number of conversations that only the proposal gets right, and the number that only the current version gets
+ * right.
+ */
 export type Flips = { fixed: string[]; broken: string[] }
 
 export const flipsOf = (pairs: readonly Pair[]): Flips => {
@@ -27,7 +30,7 @@ export const flipsOf = (pairs: readonly Pair[]): Flips => {
 
 export type Gain = {
   value: number
-  /** Holds simultaneously for all proposals. */
+  /** The interval is valid for all proposals at once. */
   interval: Interval
   /** Corrected for the number of proposals. */
   p: number
@@ -35,8 +38,8 @@ export type Gain = {
 }
 
 /**
- * Returns the gain in agreement of each proposal. A gain counts as shown if both the interval and the exact test with
- * Holm's correction confirm it. Intervals are wider for more proposals, so that all of them hold together.
+ * Returns each proposal's gain in agreement. A gain counts as shown if both the interval and the exact test with Holm's
+ * correction confirm it. Intervals are wider if there are more proposals, so that all of them are valid at once.
  */
 export const gainsOf = (proposals: readonly Pairs[]): Gain[] => {
   const ps = holm(proposals.map(exactMcNemar))

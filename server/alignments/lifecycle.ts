@@ -81,7 +81,7 @@ export const createAlignment = (
 
 type AlignmentKey = { monitorId: string; alignmentId: string }
 
-/** Cancels an alignment. Results that were paid for are kept. */
+/** Cancels an alignment. Keeps results that were paid for. */
 export const cancelAlignment = async (
   { clock }: AlignmentDeps,
   trx: Db,
@@ -126,7 +126,7 @@ export const resumeAlignment = async (
   return queued
 }
 
-/** An alignment as a job knows it. When it is resumed, a new job replaces the old one. */
+/** An alignment as its job knows it. When an alignment is resumed, a new job replaces the old one. */
 type OwnAlignment = { id: string; resumes: number }
 
 const lockOwn = async (trx: Db, org: OrgId, { id, resumes }: OwnAlignment) => {
@@ -136,7 +136,7 @@ const lockOwn = async (trx: Db, org: OrgId, { id, resumes }: OwnAlignment) => {
 
 type Change = Parameters<typeof updateAlignment>[3]
 
-/** Changes the status if that is allowed. Returns false if the alignment was ended in the meantime. */
+/** Changes the status if the transition is allowed. Returns false if the alignment has ended in the meantime. */
 const move = async (trx: Db, org: OrgId, own: OwnAlignment, to: RunStatus, change: Change): Promise<boolean> => {
   const alignment = await lockOwn(trx, org, own)
   if (!alignment || !canMove(alignment.status, to)) return false
@@ -176,7 +176,7 @@ const whenStopped = (deps: AlignmentDeps, attempt: Attempt, org: OrgId, alignmen
     : goOn(deps, attempt, org, alignment, pause)
 }
 
-/** Ends an alignment: measures the current version, people, and all proposals. */
+/** Ends an alignment: measures the current version, the people, and all proposals. */
 const complete = (deps: AlignmentDeps, attempt: Attempt, org: OrgId, alignment: StoredAlignment) =>
   attempt.finish(async (trx) => {
     const { id: alignmentId } = alignment
@@ -204,8 +204,8 @@ const readTuning = async (db: Db, org: OrgId, alignmentId: string): Promise<Tuni
 }
 
 /**
- * Locks the monitor, and throws if its definition was changed, as erasure does. Erasure takes the same lock, so it
- * either finds the proposal or runs before it is stored.
+ * Locks the monitor. Throws if its definition was changed, for example by an erasure. Erasure takes the same lock, so
+ * it either finds the proposal or runs before the proposal is stored.
  */
 const requireUnchanged = async (trx: Db, org: OrgId, alignment: StoredAlignment, definition: object): Promise<void> => {
   const { monitorId: id, monitorVersion: number } = alignment
@@ -233,7 +233,7 @@ const storeProposal = (
     await addPaid(trx, org, { alignmentId, kind }, paid)
   })
 
-/** The next step of an alignment. */
+/** Returns the next step of an alignment. */
 type Step =
   | { evaluates: ProposalKind | 'baseline'; ids: string[]; definition: object }
   | { proposes: ProposalKind }
@@ -258,7 +258,7 @@ const nextStep = async (
   return undefined
 }
 
-/** Takes the next step. Returns whether there are more. If not, the job has ended. */
+/** Takes the next step. Returns whether there are more. If it returns false, the job has ended. */
 const advance = async (
   deps: AlignmentDeps,
   attempt: Attempt,
@@ -289,7 +289,7 @@ const advance = async (
     await storeProposal(deps, attempt, org, alignment, { kind, proposed, definition })
   } else {
     const { evaluates: kind, ids, definition } = step
-    // The definition of the current version or of a proposal, which was validated.
+    // The validated definition of the current version or of a proposal.
     const evaluated = { ...monitor, definition: definition as StoredMonitor['definition'] }
     const stop = await evaluateCases(deps, org, { alignment, monitor: evaluated, kind, ids, attempt })
     if (stop) return finished(whenStopped(deps, attempt, org, alignment, stop))

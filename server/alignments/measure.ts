@@ -1,4 +1,4 @@
-// Measures how well a judge agrees with people, and people with each other.
+// Measures how well a judge agrees with people, and how well people agree with each other.
 
 import { krippendorffsAlpha, type RatedUnit, withInterval } from '../agreement/between-people.ts'
 import { type Estimate, kappa, type Matrix, share } from '../statistics/agreement.ts'
@@ -9,13 +9,13 @@ export type CaseResult = {
   status: 'scored' | 'unscored' | 'failed'
   result: Verdict | null
   score: number | null
-  /** Whether it quotes the transcript. A result that does not is never affected. */
+  /** Whether the judge quotes the transcript. A result without a quote is never affected. */
   isQuoted: boolean
 }
 
 export type Compared = { truth: Verdict; result: CaseResult }
 
-/** Returns whether the judge's result is correct. An unscored result is not. */
+/** Returns whether the judge's result is correct. Unscored results are not correct. */
 export const isRight = ({ truth, result }: Compared): boolean => result.status === 'scored' && result.result === truth
 
 export type Measures = {
@@ -30,8 +30,8 @@ export type Measures = {
 }
 
 /**
- * Measures agreement with what is correct. Precision, recall, and kappa are about the conversations that the judge has
- * decided. Agreement is about all of them.
+ * Measures agreement with the correct answers. Precision, recall, and kappa only include conversations that the judge
+ * has decided. Agreement includes all of them.
  */
 export const measure = (compared: readonly Compared[]): Measures => {
   const count = (holds: (one: Compared) => boolean) => compared.filter(holds).length
@@ -61,9 +61,9 @@ export type Shared = { votes: Verdict[]; result: CaseResult | undefined }
 
 export type BetweenPeople = {
   conversations: number
-  /** How often two people give the same answer. */
+  /** The rate at which two people give the same answer. */
   agreement: Estimate
-  /** How often the judge and a person give the same answer, about the same conversations. */
+  /** The rate at which the judge and a person give the same answer, for the same conversations. */
   judgeAgreement: Estimate
   krippendorffsAlpha: { value: number; low: number | null; high: number | null } | null
   warning: string | null
@@ -82,7 +82,7 @@ const alikeAmong = (votes: Verdict[]): number => {
   return (affected * (affected - 1) + others * (others - 1)) / (votes.length * (votes.length - 1))
 }
 
-/** Returns the agreement between people, or null if no conversation was judged by two people. */
+/** Returns the agreement between people, or null if no conversation was judged by at least two. */
 export const measurePeople = (shared: readonly Shared[]): BetweenPeople | null => {
   const judged = shared.filter(({ votes, result }) => votes.length > 1 && result !== undefined)
   const total = (of: (one: Shared) => number) => judged.reduce((sum, one) => sum + of(one), 0)

@@ -24,7 +24,7 @@ import { chooseNotes, fewestNotes, guidelinesPrompt, type Note, readGuidelines }
 import { proposeCalibration, proposeThreshold } from './proposals/score.ts'
 import { type AlignmentCase, listNotes, type ProposalKind, type StoredAlignment } from './queries.ts'
 
-/** A conversation of the tuning half with the result of the current version. */
+/** A conversation in the tuning half with the current version's result. */
 export type TuningCase = AlignmentCase & { result: CaseResult & { quotedTurn: number | null } }
 
 export type ProposalTask = {
@@ -93,7 +93,7 @@ const proposeForCalibration = ({ definition, tuning }: ProposalTask): Proposed =
 /** The number of conversations that are read together. */
 const subjectsAtOnce = 50
 
-/** Reads transcripts one after the other, with pauses for other work. Conversations without one are left out. */
+/** Reads transcripts one after the other, with pauses for other work. Omits conversations without a transcript. */
 const eachTranscript = async (
   { db, threads }: Pick<AlignmentDeps, 'db' | 'threads'>,
   org: OrgId,
@@ -114,7 +114,7 @@ const eachTranscript = async (
 
 const longestExampleNote = 300
 
-/** Returns what a reviewer wrote, without personal numbers and addresses. */
+/** Returns a reviewer's note, without personal numbers and addresses. */
 const noteOf = ({ comment, notes }: { comment: string | null; notes: string | null }): string =>
   [comment, notes].map((text) => text?.trim() ?? '').find((text) => text !== '') ?? ''
 
@@ -165,9 +165,9 @@ const proposeForExamples = async (deps: AlignmentDeps, org: OrgId, task: Proposa
   }
 }
 
-/** How long the request may wait. After that, retrying the job is better. */
+/** The maximum time that the request may wait. After that, it is better to retry the job. */
 const patienceMs = 600_000
-/** How long to wait if a failed endpoint does not specify it. */
+/** The delay before retrying a failed endpoint that does not specify one. */
 const againAfterSeconds = 60
 /** If the response is invalid, the request is repeated once. */
 const mostRequests = 2
@@ -184,7 +184,7 @@ const stopOf = (error: EndpointError): Stop => {
 
 type GuidelinesAnswer = { rules: string[] | undefined; paid: Paid } | Stop
 
-/** Asks the model for guidelines. Also returns what was paid for invalid responses. */
+/** Asks the model for guidelines. Also returns the cost of invalid responses. */
 const askForGuidelines = async (
   { models, clock }: AlignmentDeps,
   org: OrgId,
@@ -199,7 +199,7 @@ const askForGuidelines = async (
   for (let request = 1; request <= mostRequests; request++) {
     const terms = { signal: attempt.signal, deadline: now() + patienceMs, owner: org, background: true }
     const answered = await ask(prompt, terms).catch((error: unknown) => {
-      // Don't throw, so that the cost of the earlier requests is stored.
+      // This must not throw, so that the cost of earlier requests is stored.
       if (error instanceof EndpointError && paid.judgements > 0) return undefined
       throw error
     })
@@ -260,7 +260,7 @@ const proposeForGuidelines = async (deps: AlignmentDeps, org: OrgId, task: Propo
   }
 }
 
-/** Makes a proposal, or returns why there is none yet. */
+/** Creates a proposal, or returns the reason why there is none yet. */
 export const propose = async (
   deps: AlignmentDeps,
   org: OrgId,

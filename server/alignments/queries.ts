@@ -12,7 +12,7 @@ type Half = 'tuning' | 'test'
 export type ProposalKind = 'threshold' | 'calibration' | 'examples' | 'guidelines'
 type Definition = Record<string, unknown>
 
-/** A judgment of a completed review, with the fields that determine its half. */
+/** A judgment in a completed review, with the fields that determine its half. */
 type JudgmentRow = {
   conversationId: string
   reviewId: string
@@ -25,8 +25,8 @@ type JudgmentRow = {
 }
 
 /**
- * Lists people's judgments of a monitor, whatever the version, newest reviews first. For each review, the judgment of
- * the newest version counts.
+ * Lists people's judgments of any version of a monitor, newest reviews first. For each review, the judgment of the
+ * newest version counts.
  */
 export const listJudgments = async (db: Db, org: OrgId, monitorId: string, limit: number): Promise<JudgmentRow[]> => {
   const { rows } = await sql<JudgmentRow>`
@@ -41,7 +41,7 @@ export const listJudgments = async (db: Db, org: OrgId, monitorId: string, limit
   return rows
 }
 
-/** Lists the conversations that the applied alignments of a monitor have learned from. */
+/** Lists the conversations that a monitor has learned from through applied alignments. */
 export const listLearnedFrom = async (db: Db, org: OrgId, monitorId: string): Promise<string[]> => {
   const { rows } = await sql<{ id: string }>`
     SELECT DISTINCT k.conversation_id AS id
@@ -209,7 +209,7 @@ export const listCases = async (db: Db, org: OrgId, alignmentId: string): Promis
   return rows
 }
 
-/** Copies the results of the current version that are already stored, except failed ones. */
+/** Copies the stored results of the current version, except failed ones. */
 export const takeStoredResults = async (trx: Db, org: OrgId, alignment: StoredAlignment): Promise<void> => {
   await sql`
     INSERT INTO alignment_results (organization_id, alignment_id, kind, conversation_id, status, result, score,
@@ -284,7 +284,7 @@ export const listAlignmentResults = async (db: Db, org: OrgId, alignmentId: stri
 
 type Paid = { input: number; output: number; cost: number; isCostUnknown: boolean }
 
-/** Adds the model's cost for a proposal, or for the current version. */
+/** Adds the cost of the model for a proposal or the current version. */
 export const addPaid = async (
   trx: Db,
   org: OrgId,
@@ -334,8 +334,8 @@ type NewProposal = {
 }
 
 /**
- * Inserts a proposal and its sources, whose conversations are locked against erasure. Returns false if a review was
- * removed in the meantime. The transaction must then be rolled back.
+ * Inserts a proposal and its sources. Their conversations are locked against erasure. Returns false if a review was
+ * removed in the meantime. In that case, the transaction must be rolled back.
  */
 export const insertProposal = async (
   trx: Db,
@@ -377,7 +377,7 @@ export const updateProposal = async (
     .execute()
 }
 
-/** Lists what reviewers wrote about a monitor, or about the whole conversation. */
+/** Lists the notes that reviewers wrote about a monitor, or about the whole conversation. */
 export const listNotes = async (db: Db, org: OrgId, monitorId: string, reviewIds: string[]) => {
   const { rows } = await sql<{ reviewId: string; comment: string | null; notes: string | null }>`
     SELECT DISTINCT ON (r.id) r.id AS "reviewId", j.comment, r.notes
@@ -390,7 +390,7 @@ export const listNotes = async (db: Db, org: OrgId, monitorId: string, reviewIds
 
 type Progress = { alignmentId: string; done: number; cases: number; tested: number }
 
-/** Returns how many results each alignment has, and how many it needs. */
+/** Returns the number of results that each alignment has and needs. */
 export const listProgress = async (db: Db, org: OrgId, alignmentIds: string[]): Promise<Progress[]> => {
   const { rows } = await sql<Progress>`
     SELECT a.id AS "alignmentId",
@@ -416,7 +416,7 @@ export const listLearned = async (db: Db, org: OrgId, conversationIds: string[])
 
 type LearnedProposal = { alignmentId: string; kind: ProposalKind; definition: Definition }
 
-/** Locks the proposals of a monitor with examples or guidelines, in the order in which they are measured. */
+/** Locks a monitor's proposals that have examples or guidelines, in the order in which they are measured. */
 export const lockProposalsWithLearned = async (trx: Db, org: OrgId, monitorId: string): Promise<LearnedProposal[]> => {
   const { rows } = await sql<LearnedProposal>`
     SELECT p.alignment_id AS "alignmentId", p.kind, p.definition
@@ -429,7 +429,7 @@ export const lockProposalsWithLearned = async (trx: Db, org: OrgId, monitorId: s
   return rows
 }
 
-/** Removes the content of proposals. Their figures stay. */
+/** Removes the content of proposals, but keeps their figures. */
 export const removeProposals = async (
   trx: Db,
   org: OrgId,

@@ -1,4 +1,4 @@
-// Compares the proposals of an alignment with the current version, on the test half.
+// Compares an alignment's proposals with the current version, on the test half.
 
 import type { JudgeDefinition, ScoreOutput } from '../monitors/judges/definition.ts'
 import type { HalfCounts } from './cases.ts'
@@ -29,7 +29,7 @@ type StoredAnswers = { cases: AlignmentCase[]; results: AlignmentResult[] }
 const resultsOf = (results: AlignmentResult[], kind: string): Map<string, CaseResult> =>
   new Map(results.filter((one) => one.kind === kind).map((one) => [one.conversationId, one]))
 
-/** Returns the test half with the results of the current version and of a proposal. */
+/** Returns the test half with the results of the current version and a proposal. */
 export const pairsOf = (
   { cases, results }: StoredAnswers,
   { kind, definition }: Pick<Proposal, 'kind' | 'definition'>,
@@ -53,7 +53,7 @@ const halfCounts = (cases: AlignmentCase[], half: AlignmentCase['half']): HalfCo
   return { conversations: own.length, affected, notAffected: own.length - affected }
 }
 
-/** Measures the current version and people. */
+/** Measures the current version and the people. */
 export const reportOf = ({ cases, results }: StoredAnswers): Report => {
   const before = resultsOf(results, 'baseline')
   const compared = cases.flatMap(({ conversationId, half, verdict }) => {
@@ -68,7 +68,7 @@ export const reportOf = ({ cases, results }: StoredAnswers): Report => {
   }
 }
 
-/** Measures all proposals together, because the claims about them are corrected for each other. */
+/** Measures all proposals together, because claims about them are corrected for the number of proposals. */
 export const measureProposals = (
   known: StoredAnswers,
   proposals: Pick<Proposal, 'kind' | 'definition'>[],

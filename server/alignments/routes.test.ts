@@ -26,7 +26,7 @@ const isForGuidelines = (request: ModelRequest) => systemOf(request).startsWith(
 
 const quote = [{ turn: 2, quote: 'It is' }]
 
-/** Answers 6 to affected conversations, which is below the threshold of 7, and 2 to others. */
+/** Returns 6 for affected conversations, which is below the threshold of 7, and 2 for others. */
 const tooStrict = (request: ModelRequest) => {
   if (isForGuidelines(request)) return JSON.stringify({ guidelines: ['A rude word is enough.'] })
   return answer({ score: request.transcript.includes('It is affected') ? 6 : 2, evidence: quote })
@@ -38,7 +38,7 @@ type Fields = {
   comment?: (said: TurnContext) => string | null
 }
 
-/** Creates a judge with results and judgments of 20 conversations in each half. */
+/** Creates a judge with results and judgments for 20 conversations in each half. */
 const makeAligned = async ({ definition = scoring, ...fields }: Fields = {}) => {
   const org = await makeOrganization(server)
   const { id: monitorId } = await makeMonitor(server, org.key, { kind: 'judge', definition })
@@ -185,7 +185,7 @@ describe('an alignment', () => {
       db,
     )
     expect(await learned()).toEqual(before)
-    // Another note of the tuning half changes what is learned.
+    // Another note in the tuning half changes the guidelines.
     const [ofTuning] = judged.filter(({ half }) => half === 'tuning')
     await sql`UPDATE review_judgments SET comment = 'A new note.'
       WHERE organization_id = ${org.id} AND review_id = ${ofTuning?.reviewId}`.execute(db)
@@ -293,7 +293,7 @@ describe('an alignment', () => {
       reason: 'The judge and people agree on all conversations of the tuning half.',
     })
     expect(proposalOf(body, 'guidelines')).toMatchObject({ verdict: 'none', measured: null })
-    // Its results are only part of the alignment.
+    // The proposal's results are only part of the alignment.
     expect((await call('GET', `/v1/monitors/${monitorId}/results`, { key: org.key })).body.data).toEqual([])
   })
 
@@ -349,7 +349,8 @@ describe('an alignment', () => {
     }
     expect(asked.some(({ transcript }) => transcript.includes('It is affected'))).toBe(true)
     expect(await countFailed()).toBe(0)
-    // With a higher maximum, it gets past the first conversations. Until it is resumed, the refused ones count as failed.
+    // With a higher maximum, it gets past the first conversations. The refused conversations count as failed until it
+    // is resumed.
     expect(await resume({ maxCost: 30 })).toMatchObject({ status: 'failed' })
     expect(await countFailed()).toBeGreaterThan(0)
     answerBy(right)
@@ -425,7 +426,7 @@ describe('applying a proposal', () => {
     const audit = (await call('GET', '/v1/audit-events?limit=5', { key })).body.data
     expect(audit[0]).toMatchObject({ action: 'alignment.apply' })
 
-    // The new version decides by the new threshold, and the model is still told the old one.
+    // The new version decides by the new threshold, but the prompt still contains the old one.
     asked.length = 0
     const { body: trial } = await call('POST', `/v1/monitors/${monitorId}/test`, { key, body: { limit: 20 } })
     expect(trial.summary).toMatchObject({ affected: 10, notAffected: 10 })
@@ -490,7 +491,7 @@ describe('applying a proposal', () => {
   })
 })
 
-/** Returns everything that is stored for an organization. */
+/** Returns all data stored for an organization. */
 const storedText = async (org: string): Promise<string> => {
   const { rows: tables } = await sql<{ name: string }>`
     SELECT table_name AS name FROM information_schema.columns
@@ -515,7 +516,7 @@ describe('erasing a conversation', () => {
       comment: ({ half, at }) => (half === 'tuning' && at === 0 ? `About ${secret}.` : null),
     })
     const erased = judged[0]?.id
-    // It is the most disputed one, because people differ about it.
+    // This conversation is the most disputed one, because people differ about it.
     const person = await makePerson(server, key)
     await makeJudgments(server, org.id, [{ id: erased ?? '', verdict: 'not_affected', comment: null }], {
       monitorId,
@@ -640,7 +641,7 @@ describe('a person who still has to judge a conversation blindly', () => {
     const ofMonitor = async (as: Record<string, string>) =>
       (await call('GET', `/v1/monitors/${monitorId}`, { headers: as })).body.currentVersion.definition
     expect(await ofMonitor(headers)).toEqual(shown.definition)
-    // Saving what they see loses nothing.
+    // Saving the values that they see loses nothing.
     const body = { definition: { ...(await ofMonitor(headers)), criteria: 'Another one.' } }
     expect((await call('PATCH', `/v1/monitors/${monitorId}`, { headers, body })).status).toBe(200)
     const { body: monitor } = await call('GET', `/v1/monitors/${monitorId}`, { key })

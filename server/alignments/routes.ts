@@ -33,7 +33,7 @@ const requireJudge = ({ kind, definition }: StoredMonitor): JudgeDefinition => {
   return definition as JudgeDefinition
 }
 
-/** Returns the requested proposals in one order. Throws if the judge's output does not allow one. */
+/** Returns the requested proposals in a fixed order. Throws if the judge's output does not allow one of them. */
 const readKinds = ({ output }: JudgeDefinition, requested: ProposalKind[] | undefined): ProposalKind[] => {
   const possible = kindsFor(output)
   if (!requested) return possible

@@ -1,4 +1,4 @@
-// Shows alignments in the format of the API.
+// Returns alignments in the API's format.
 
 import type { MonitorDefinition } from '../monitors/definition.ts'
 import { exampleIdsOf, hideExamples } from '../monitors/learned.ts'
@@ -33,7 +33,7 @@ export const showSummaries = async (db: Db, org: OrgId, alignments: StoredAlignm
       failure,
       requestedProposals: kinds,
       maxCost,
-      // There may have been less to test than expected.
+      // There may have been fewer conversations to test than expected.
       total: isOver ? done : Math.max(needed, done),
       done,
       tokens: { input: rest.inputTokens, output: rest.outputTokens },
@@ -81,7 +81,7 @@ const shownProposal = (proposal: Proposal, { hidden, flips, isCostUnknown }: Rep
   }
 }
 
-/** Returns an alignment with its report, without anything that the reader still has to judge blind. */
+/** Returns an alignment with its report, without any data that the reader still has to judge blind. */
 export const showAlignment = async (
   { db, findBlind }: Pick<AlignmentDeps, 'db' | 'findBlind'>,
   actor: Actor,

@@ -4,9 +4,9 @@ import { createHmac } from 'node:crypto'
 export type Half = 'tuning' | 'test'
 
 /**
- * Returns the half of a conversation, whatever the monitor and the version. Conversations of one customer are alike, so they
- * are in the same half. The half changes if the conversation's customer does, so `cases.ts` keeps conversations in the tuning
- * half once a judge has learned from them.
+ * Returns the half of a conversation, which does not depend on the monitor or its version. Conversations with the same
+ * customer are similar, so they are in the same half. If a conversation's customer changes, its half changes, too. That
+ * is why `cases.ts` keeps conversations in the tuning half after a judge has learned from them.
  */
 export const halfOf = (org: string, { id, customerId }: { id: string; customerId: string | null }): Half => {
   const unit = customerId === null ? `conversation ${id.toLowerCase()}` : `customer ${customerId}`

@@ -1,8 +1,8 @@
-// Decides from people's judgments what is correct for each conversation.
+// Determines the correct answer for each conversation from people's judgments.
 
 export type Verdict = 'affected' | 'not_affected'
 
-/** A judgment of a completed review. */
+/** A judgment in a completed review. */
 export type Judgment = {
   conversationId: string
   reviewId: string
@@ -16,7 +16,7 @@ export type Truth = {
   verdict: Verdict
   /** The review that decided, or the latest one that agrees with the majority. */
   reviewId: string
-  /** The latest judgment of each person who was sure, without adjudications. */
+  /** The latest judgment of each person, without unsure judgments and adjudications. */
   votes: Verdict[]
 }
 
@@ -26,7 +26,7 @@ const latestFirst = (judgments: readonly Judgment[]): Judgment[] =>
 const isSure = (judgment: Judgment): judgment is Judgment & { correctResult: Verdict } =>
   judgment.correctResult !== 'unsure'
 
-/** Returns what is correct according to the judgments of one conversation, or undefined if people are undecided. */
+/** Returns the correct answer according to the judgments of one conversation, or undefined if people are undecided. */
 const decide = (judgments: readonly Judgment[]): Truth | undefined => {
   const sorted = latestFirst(judgments)
   const own = [
@@ -51,8 +51,8 @@ const decide = (judgments: readonly Judgment[]): Truth | undefined => {
 }
 
 /**
- * Returns what is correct for each conversation: its adjudication, or else the majority of the people who were sure. Ties
- * are left out.
+ * Returns the correct answer for each conversation: the adjudication, or otherwise the majority of people who were
+ * sure. Omits ties.
  */
 export const truthsOf = (judgments: readonly Judgment[]): Map<string, Truth> => {
   const truths = new Map<string, Truth>()

@@ -52,7 +52,7 @@ export const insertApiKey = (db: Db, org: OrgId, { id, key, name, role, createdB
     .returning(columns)
     .executeTakeFirstOrThrow()
 
-/** Returns the effective role of a key to revoke: the lower of its own role and its owner's. */
+/** Returns the effective role of a key that is to be revoked: the lower of its own role and its owner's role. */
 export const getApiKeyReach = async (db: Db, org: OrgId, id: string): Promise<Role> => {
   const { role, memberRole } = await db
     .selectFrom('api_keys')
@@ -69,7 +69,7 @@ export const getApiKeyReach = async (db: Db, org: OrgId, id: string): Promise<Ro
   return memberRole ? lowerRole(role, memberRole) : 'viewer'
 }
 
-/** Revokes a key. If it is already revoked, the first timestamp stays. */
+/** Revokes a key. If it is already revoked, keeps the first timestamp. */
 export const revokeApiKey = (db: Db, org: OrgId, id: string, revokedAt: Date) =>
   db
     .updateTable('api_keys')

@@ -30,7 +30,8 @@ it('an event has its actor, targets, and request, and never their content', asyn
   const actor = { kind: 'key', keyId: org.keyId, userId: member.userId }
   expect(created.headers.get('x-request-id')).toBe('trace-4711')
   expect(made).toMatchObject({ action: 'company.create', actor, targets: [target], callerRequestId: 'trace-4711' })
-  // Callers can send equal request IDs, so the service adds its own, which also appears in its log.
+  // Different requests can have the same ID from the caller, so the service adds its own, which also appears in its
+  // log.
   expect(made?.requestId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-/)
   expect(server.logged.find((line) => line.includes('trace-4711'))).toContain(made?.requestId)
   expect(changed?.callerRequestId).toBeNull()

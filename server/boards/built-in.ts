@@ -169,13 +169,13 @@ const byCompany = (monitors: Monitor[]): Spec[] => [
   ),
 ]
 
-/** IDs are the same in every organization, and no other resource has them. */
+/** The IDs are the same in every organization, and no other resource uses them. */
 const idOf = (board: number, chart = 0): string =>
   `00000000-0000-7000-8000-${(board * 1_000 + chart).toString(16).padStart(12, '0')}`
 
 export const mostMonitorsShown = 6
 
-/** Returns the boards with the given monitors. Without the entitlement, no board is about monitors. */
+/** Returns the built-in boards for the given monitors. Without the entitlement, no board is about monitors. */
 export const builtInBoards = ({ entitlements }: Pick<Actor, 'entitlements'>, monitors: Monitor[]) => {
   const shown = entitlements.monitors ? monitors : []
   const boards: [name: string, description: string, charts: Spec[]][] = [

@@ -1,4 +1,4 @@
-// Checks the charts of a board, and puts their filters into canonical spelling.
+// Checks the charts of a board, and converts their filters to canonical form.
 
 import { faultOfGroups, groupingMonitor, isByCategory, monitorOf } from '../analytics/query-schema.ts'
 import { faultsOf, parseFilter } from '../filters/filter.ts'
@@ -46,7 +46,9 @@ const monitorsOf = ({ query: { measure, groupBy } }: ChartInput): { id: string; 
   ]
 }
 
-/** Throws if a chart contradicts itself, lists a monitor that does not exist, or has another chart's ID. */
+/**
+ * Throws if a chart contradicts itself, refers to a monitor that does not exist, or has the same ID as another chart.
+ */
 export const checkCharts = async (db: Db, org: OrgId, charts: ChartInput[]): Promise<Chart[]> => {
   const ids = charts.map((chart) => chart.id?.toLowerCase() ?? newId())
   const monitorIds = [...new Set(charts.flatMap((chart) => monitorsOf(chart).map(({ id }) => id)))]

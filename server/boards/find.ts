@@ -1,4 +1,4 @@
-// Finds boards, both stored ones and those that every organization has.
+// Finds both stored boards and built-in boards.
 
 import { listMonitors } from '../monitors/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
@@ -8,7 +8,7 @@ import { builtInBoards, isBuiltIn, mostMonitorsShown } from './built-in.ts'
 import { getBoard } from './queries.ts'
 import type { Chart } from './schema.ts'
 
-/** Whose board it is, and what they can measure. */
+/** The organization that the board belongs to, and its entitlements for measures. */
 export type Owner = Pick<Actor, 'entitlements'> & { org: OrgId }
 
 type Stored = Awaited<ReturnType<typeof getBoard>>

@@ -7,7 +7,7 @@ import type { Page } from '../platform/http/paging.ts'
 
 type CompareTo = 'previous_period' | 'previous_year'
 
-/** Charts as the schema of the resource has them. */
+/** The charts in the format of the resource's schema. */
 type StoredCharts = object[]
 
 const columns = [

@@ -57,7 +57,7 @@ export const countBuckets = async (db: Db, org: OrgId): Promise<number> => {
   return count
 }
 
-/** Returns which of these people can review: members with a role that can write. */
+/** Returns which of these people can review: members whose role allows writing. */
 export const findReviewers = async (db: Db, org: OrgId, userIds: string[]): Promise<string[]> => {
   const rows = await db
     .selectFrom('members')
@@ -118,7 +118,10 @@ export const insertBucket = (trx: Db, org: OrgId, { id, type, drawnUntil, ...set
 
 type Restart = { drawnUntil: Date | null }
 
-/** Updates a bucket. With `restart`, it selects conversations again, because its settings now match different ones. */
+/**
+ * Updates a bucket. With `restart`, the bucket selects conversations again, because its settings now match different
+ * ones.
+ */
 export const updateBucket = (trx: Db, org: OrgId, id: string, settings: BucketSettings, restart?: Restart) =>
   trx
     .updateTable('buckets')
@@ -152,7 +155,7 @@ export const lockWholeBucket = async (trx: Db, org: OrgId, id: string): Promise<
 }
 
 /**
- * Deletes the bucket with its locked conversations and unfinished reviews. Finished reviews stay as reviews outside of
+ * Deletes the bucket with its locked conversations and unfinished reviews. Finished reviews remain as reviews outside
  * buckets.
  */
 export const deleteBucket = async (trx: Db, org: OrgId, id: string): Promise<void> => {
@@ -174,9 +177,9 @@ export const deleteBucket = async (trx: Db, org: OrgId, id: string): Promise<voi
 
 /**
  * Returns whether `conversations c` was reviewed in a fair sample of the scope of `monitors o`. The bucket must be
- * sampled, its filters must all be part of the monitor's scope, and it must have had them when the conversation
- * arrived. A sample of a subset, such as affected conversations, does not represent the rest. `x.agent_id` limits the
- * question to one agent, or is null.
+ * sampled. All of its filters must be part of the monitor's scope, and it must have had them when the conversation
+ * arrived. A sample of a subset, such as affected conversations, doesn't represent the rest of the scope. `x.agent_id`
+ * limits the condition to one agent, or is null.
  */
 export const isFairlySampled = (org: OrgId) => sql<boolean>`EXISTS (
   SELECT 1 FROM bucket_conversations i

@@ -22,14 +22,14 @@ import { Bucket, BucketCreate, BucketUpdate } from './schema.ts'
 import { defaults, drawnUntil, requireSound, selectsOtherwise, withGiven } from './settings.ts'
 
 /**
- * The maximum number of buckets of an organization, because each new conversation is checked against all of them.
+ * The maximum number of buckets in an organization, because each new conversation is checked against all of them.
  * Concurrent requests can exceed the limit slightly.
  */
 const mostBuckets = 100
 
 const tags = ['Buckets']
 
-/** Returns a bucket in the format of the API, which omits `agentId` if it is not set. */
+/** Returns a bucket in the API's format, which omits `agentId` if it is not set. */
 const shown = ({ agentId, ...bucket }: StoredBucket) => ({ ...bucket, ...(agentId !== null && { agentId }) })
 
 export const buckets = (app: App, { db, clock, reactions }: Deps): void => {

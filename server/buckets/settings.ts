@@ -70,7 +70,7 @@ const naming = (path: string, given: string[], known: string[], what: string): I
 
 /**
  * Reports all errors at once. Only checks the people and monitors in `given`, because stored ones may have been deleted
- * since.
+ * in the meantime.
  */
 export const requireSound = async (
   db: Db,
@@ -91,12 +91,12 @@ export const requireSound = async (
   if (issues.length > 0) throw invalidAll(issues)
 }
 
-/** Returns the first week to sample for a new weekly quota, which is the current one. */
+/** Returns the first week that a new weekly quota samples, which is the current week. */
 export const drawnUntil = ({ perWeek }: BucketSettings, now: Date): Date | null =>
   perWeek === null ? null : weekOf(now).start
 
 const selecting = ['agentId', 'filters', 'share', 'perWeek'] as const
 
-/** Returns whether different settings select different conversations. */
+/** Returns whether different settings would select different conversations. */
 export const selectsOtherwise = (before: BucketSettings, after: BucketSettings): boolean =>
   selecting.some((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))

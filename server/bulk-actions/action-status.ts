@@ -1,4 +1,4 @@
-/** The states of a bulk action, and the allowed transitions. */
+/** The statuses of a bulk action, and the allowed transitions. */
 
 export const actionStatuses = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const
 export type ActionStatus = (typeof actionStatuses)[number]

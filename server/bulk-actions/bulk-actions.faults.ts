@@ -5,8 +5,8 @@ import { connectTo } from '../../test/faults/database.ts'
 import { seededRandom } from '../../test/malformed.ts'
 
 /**
- * The service is killed at any moment while bulk actions run. Each action still changes each conversation exactly once,
- * and counts what it changed.
+ * Kills the service at any moment while bulk actions run. Each action must still change each conversation exactly once,
+ * and count its changes correctly.
  */
 
 const seed = inject('seeds')[0] ?? 1
@@ -47,7 +47,7 @@ it('kills during bulk actions neither repeat nor lose a change', { timeout: 300_
   const get = async (id: string) => (await ask(origin, 'GET', `/v1/conversations/bulk/${id}`, key)).body
 
   let killed = 0
-  /** Kills the service again and again until the actions have ended. */
+  /** Kills the service repeatedly until the actions have ended. */
   const end = async (ids: string[], until: number) => {
     while (killed < until) {
       await pause(random.below(500))
@@ -75,7 +75,7 @@ it('kills during bulk actions neither repeat nor lose a change', { timeout: 300_
   const [undone, erased] = await end([undoing, erasing], kills)
   expect(undone.status).toBe('completed')
   expect(erased).toMatchObject({ status: 'completed', total: erasedCount, done: erasedCount, changed: erasedCount })
-  // Each conversation that was erased before its review was taken back is not counted.
+  // A conversation that was erased before its review was taken back is not counted.
   expect(undone).toMatchObject({ total: undone.done, failed: 0 })
   expect(undone.done).toBeGreaterThanOrEqual(count - erasedCount)
 

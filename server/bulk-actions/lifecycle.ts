@@ -36,7 +36,7 @@ import type { Action } from './schema.ts'
 
 /** After this time, the job yields to others and is queued again. */
 const turnMs = 10_000
-/** The number of conversations that are changed in one transaction. */
+/** The number of conversations that one transaction changes. */
 const sliceSize = 500
 
 type CreateDeps = Pick<Deps, 'db' | 'jobs' | 'clock'>
@@ -50,7 +50,7 @@ const requireRoom = async (trx: Db, org: OrgId): Promise<void> => {
 
 type Creation = { action: Action; filter: Selection | null; ids: string[] }
 
-/** Creates an action on these conversations, regardless of what matches the filter later. */
+/** Creates an action on these conversations, regardless of which ones match the filter later. */
 export const createAction = (
   { db, jobs, clock }: CreateDeps,
   actor: Actor,
@@ -76,12 +76,12 @@ export const createAction = (
     return inserted
   })
 
-/** Lets an action be undone again, after undoing it ended early. */
+/** Allows an action to be undone again after its undo ended early. */
 const allowUndo = async (trx: Db, org: OrgId, id: string): Promise<void> => {
   if (await lockAction(trx, org, id)) await updateAction(trx, org, id, { undoneById: null })
 }
 
-/** Cancels an action. What it has changed so far stays. */
+/** Cancels an action. Its changes so far stay. */
 export const cancelAction = async ({ db, clock }: CreateDeps, actor: Actor, id: string): Promise<StoredAction> =>
   db.transaction().execute(async (trx) => {
     const { status, undoesId } = (await lockAction(trx, actor.org, id)) ?? (await getAction(trx, actor.org, id))
@@ -100,7 +100,7 @@ export const canUndo = (stored: StoredAction): boolean =>
   stored.undoneById === null &&
   kindOf(actionOf(stored)).undo !== undefined
 
-/** Creates an action that takes back everything that another one changed. */
+/** Creates an action that reverts all changes of another action. */
 export const undoAction = ({ db, jobs, clock }: CreateDeps, actor: Actor, id: string): Promise<StoredAction> =>
   db.transaction().execute(async (trx) => {
     const { org } = actor
@@ -133,7 +133,7 @@ export const undoAction = ({ db, jobs, clock }: CreateDeps, actor: Actor, id: st
 const publishAction = (trx: Db, org: OrgId, id: string) =>
   publishChanges(trx, org, { resource: 'bulk-actions', kind: 'updated', ids: [id] })
 
-/** Throws if the person who created the action could no longer create it. */
+/** Throws if the person who created the action would no longer be allowed to create it. */
 const requireCreator = async (trx: Db, org: OrgId, stored: StoredAction): Promise<void> => {
   if (await isSuspended(trx, org)) throw new ApiError('forbidden', 'The organization was suspended.')
   const left = new ApiError('forbidden', 'The person who started it no longer has the required role.')
@@ -216,7 +216,7 @@ const applySlice = async (deps: Deps, trx: Db, org: OrgId, stored: StoredAction,
   return { advanced, isLast: rows.length < sliceSize }
 }
 
-/** Processes one slice. Returns whether there are more. */
+/** Processes one slice. Returns whether there are more slices. */
 const advance = (deps: Deps, attempt: Attempt, org: OrgId, id: string): Promise<boolean> =>
   attempt.transaction(async (trx) => {
     const stored = await begin(deps, trx, org, id)
@@ -237,8 +237,8 @@ const ActionPayload = Type.Object({ organizationId: OrganizationId, actionId: Ty
 type ActionPayload = Static<typeof ActionPayload>
 
 /**
- * Runs an action slice by slice. The transaction that changes the conversations of a slice also stores the position
- * after it, so that no conversation is changed twice or left out if the process dies.
+ * Runs an action slice by slice. The transaction that changes the conversations in a slice also stores the position
+ * after the slice, so that no conversation is changed twice or skipped if the process dies.
  */
 export const runBulkAction: Job<Deps, ActionPayload> = defineJob({
   name: 'conversation.bulk',
@@ -265,7 +265,7 @@ export const runBulkAction: Job<Deps, ActionPayload> = defineJob({
     fail(deps, trx, organizationId, actionId, 'The action failed repeatedly. See the log of the service.'),
 })
 
-/** Deletes actions some time after they have finished. */
+/** Deletes actions some time after they have ended. */
 export const sweepBulkActions = defineSweep({
   name: 'conversation.bulk-sweep',
   schedule: '50 4 * * *',

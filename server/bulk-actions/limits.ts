@@ -1,7 +1,7 @@
-/** How many conversations one action can select with a filter, and by ID. */
+/** The maximum number of conversations that one action can select with a filter, and by ID. */
 export const mostConversations = 100_000
 export const mostIds = 1_000
-/** How many actions of an organization can be unfinished. */
+/** The maximum number of unfinished actions in an organization. */
 export const mostUnfinished = 10
 /** Finished actions are kept and can be undone for this many days. */
 export const keptDays = 30

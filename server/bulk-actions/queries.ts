@@ -45,7 +45,9 @@ export const listActions = (db: Db, org: OrgId, page: Page) =>
 export const lockAction = (trx: Db, org: OrgId, id: string) =>
   selectActions(trx, org).where('id', '=', id).forUpdate().executeTakeFirst()
 
-/** Lets only one transaction at a time create an action of the organization. Returns how many are unfinished. */
+/**
+ * Lets only one transaction at a time create an action in the organization. Returns the number of unfinished actions.
+ */
 export const lockUnfinishedCount = async (trx: Db, org: OrgId): Promise<number> => {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended('bulk actions of ' || ${org}::text, 0))`.execute(trx)
   const { count } = await trx
@@ -110,7 +112,7 @@ export const insertAction = (trx: Db, org: OrgId, action: NewAction) =>
 
 const insertedAtOnce = 10_000
 
-/** Fixes the conversations of an action, in this order. */
+/** Stores an action's fixed list of conversations, in this order. */
 export const insertConversations = async (trx: Db, org: OrgId, actionId: string, ids: string[]): Promise<void> => {
   for (const [index, batch] of batchesOf(ids, insertedAtOnce).entries()) {
     await sql`
@@ -120,7 +122,9 @@ export const insertConversations = async (trx: Db, org: OrgId, actionId: string,
   }
 }
 
-/** Copies the conversations that an action changed to the action that undoes it. Returns how many there are. */
+/**
+ * Copies the conversations that an action changed to the action that undoes it. Returns the number of conversations.
+ */
 export const copyChanged = async (trx: Db, org: OrgId, { from, to }: { from: string; to: string }): Promise<number> => {
   const { numAffectedRows } = await sql`
     INSERT INTO bulk_action_conversations (organization_id, action_id, position, conversation_id, tags)
@@ -150,8 +154,8 @@ export const listNextRows = (
 export type StoredOutcome = { position: number; outcome: 'changed' | 'unchanged' | 'failed'; tags?: string[] }
 
 /**
- * Stores what happened to the conversations of a slice. Keeps the tags of those without a change of tags. The range of
- * positions keeps PostgreSQL from reading the rows of the whole action, before it has statistics about them.
+ * Stores the outcomes for the conversations in a slice. Keeps the tags of conversations whose tags did not change.
+ * Until PostgreSQL has statistics about the action's rows, the range of positions keeps it from reading all of them.
  */
 export const storeOutcomes = async (
   trx: Db,
@@ -170,7 +174,7 @@ export const storeOutcomes = async (
 
 type Progress = { done: number; changed: number; failed: number; afterPosition: number }
 
-/** Adds a slice to the progress of an action that the caller has locked. */
+/** Adds a slice to the progress of an action. The caller has locked the action. */
 export const advanceAction = (trx: Db, org: OrgId, id: string, { done, changed, failed, afterPosition }: Progress) =>
   trx
     .updateTable('bulk_actions')
@@ -212,8 +216,8 @@ export const updateAction = (trx: Db, org: OrgId, id: string, change: Change) =>
     .executeTakeFirstOrThrow()
 
 /**
- * Deletes the conversations from all actions. The caller has locked the conversations. Skips rows that are being deleted
- * with their action.
+ * Deletes the conversations from all actions. The caller has locked the conversations. Skips rows that are being
+ * deleted with their actions.
  */
 export const deleteErased = async (trx: Db, org: OrgId, ids: string[]): Promise<void> => {
   await sql`

@@ -24,7 +24,7 @@ const start = (key: string, body: object) => call('POST', '/v1/conversations/bul
 
 const get = async (key: string, id: string) => (await call('GET', `/v1/conversations/bulk/${id}`, { key })).body
 
-/** Starts an action, runs it, and returns its end. */
+/** Starts an action, runs it, and returns its final state. */
 const act = async (key: string, body: object) => {
   const { status, text, body: started } = await start(key, body)
   expect(status, text).toBe(202)
@@ -188,7 +188,7 @@ const countTags = async (org: string): Promise<number> => {
   return rows[0]?.count ?? 0
 }
 
-/** Runs the job until it has tagged this many slices. The next one fails. */
+/** Runs the job until it has tagged this many slices, and then makes the next one fail. */
 const runSlices = async (slices: number) => {
   let done = 0
   const conversationsTagged: typeof deps.reactions.conversationsTagged = async (...args) => {
@@ -238,7 +238,7 @@ it('adds conversations to a bucket, and removes them again unless somebody revie
   const action = await act(key, { ids, action: { kind: 'add_to_bucket', bucketId } })
   expect(action).toMatchObject({ done: 3, changed: 2 })
   expect(await listed()).toEqual(expect.arrayContaining(ids))
-  // Claims take the first conversations: the one that was added by hand, and one of the action.
+  // Claims return the first conversations: one that was added manually, and one that the action added.
   for (let claims = 0; claims < 2; claims++) {
     const { headers } = await makePerson(server, key)
     await call('POST', `/v1/buckets/${bucketId}/claim`, { headers })

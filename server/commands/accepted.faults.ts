@@ -4,7 +4,8 @@ import { expect, it } from 'vitest'
 import { ask, makeDataDir, provision, runEarshot, startEarshot } from '../../test/earshot.ts'
 
 /**
- * Tests that Earshot refuses to start with another secret key or storage than before, until the operator accepts it.
+ * Tests that Earshot refuses to start with a different secret key or storage than before until the operator accepts the
+ * change.
  */
 
 const restart = async ({ child, ended }: Awaited<ReturnType<typeof startEarshot>>) => {

@@ -1,4 +1,4 @@
-// Describes commands and parses their arguments.
+// Defines how commands are described, and parses their arguments.
 
 import { parseArgs } from 'node:util'
 
@@ -9,12 +9,12 @@ export type Arguments = { name: string; count: 'one' | 'some' | 'any' }
 
 export type Shape = { about: string; takes?: Arguments; options?: Record<string, CommandOption> }
 
-/** Runs a command and returns the exit code. Each command is loaded only when it is called. */
+/** Runs a command and returns its exit code. Commands are only loaded when they are called. */
 export type RunCommand = (called: Called) => Promise<number>
 
 export type Spec = Shape & {
   load: () => Promise<{ run: RunCommand }>
-  /** Appears at the end of the help. */
+  /** Shown at the end of the help. */
   notes?: string
   /** The subcommands, each with its own options. */
   actions?: Record<string, Shape>
@@ -66,7 +66,7 @@ export const optionsOf = (spec: Spec, action: string): Record<string, CommandOpt
   ...spec.actions?.[action]?.options,
 })
 
-/** Returns undefined if the call only asks for help. */
+/** Returns undefined if the arguments only ask for help. */
 export const readCall = (spec: Spec, given: string[]): Called | undefined => {
   const asksHelp = (arg: string, at: number) => (arg === '--help' || arg === '-h') && !given.slice(0, at).includes('--')
   if (given.some(asksHelp)) return undefined

@@ -11,16 +11,16 @@ export const print = (text: string): number => {
 export const printJson = (value: unknown): number => print(`${JSON.stringify(value, null, 2)}\n`)
 
 const segmenter = new Intl.Segmenter()
-/** Returns the approximate width on a terminal: one column per character, ignoring color codes. */
+/** Returns the approximate width of a text on a terminal: one column per character, ignoring color codes. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: color codes start with a control character.
 const widthOf = (cell: string): number => [...segmenter.segment(cell.replaceAll(/\x1b\[\d*m/g, ''))].length
 
-/** Removes control characters, because names and texts from other people must not control the terminal. */
+/** Removes control characters, because other people's names and texts must not control the terminal. */
 export const plain = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')
 
 export const plainLines = (text: string): string => text.split('\n').map(plain).join('\n')
 
-/** Aligns cells in columns; those with numbers (`right`) are right-aligned. */
+/** Aligns cells in columns. Columns in `right`, which contain numbers, are right-aligned. */
 export const columns = (rows: string[][], right: number[] = []): string => {
   const widths = rows.reduce<number[]>((all, row) => row.map((cell, at) => Math.max(all[at] ?? 0, widthOf(cell))), [])
   return rows

@@ -7,7 +7,7 @@ import { ask, makeDataDir, openQueue, provision, runEarshot, runInOne, startEars
 import { serviceKey } from '../../test/server.ts'
 import { deleteLogo } from '../companies/jobs.ts'
 
-/** Runs the commands like people do, with and without a running service. */
+/** Runs the commands as people do, with and without a running service. */
 
 const statusOf = async (origin: string, path: string, key: string) => (await ask(origin, 'GET', path, key)).status
 
@@ -107,7 +107,7 @@ describe('with a running service', async () => {
 
 describe('the doctor', () => {
   it('reports an unreachable database and a configuration error', async () => {
-    // Accepts connections but does not respond like PostgreSQL.
+    // Accepts connections but doesn't respond as PostgreSQL would.
     const stranger = createServer((socket) => socket.destroy())
     await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void stranger.close())

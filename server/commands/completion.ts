@@ -1,7 +1,7 @@
 import { type CommandOption, optionsOf, type RunCommand, type Spec } from './call.ts'
 import { print } from './columns.ts'
 
-/** Generates shell completion. Each position (`monitors test`) has its possible next words. */
+/** Generates shell completion. Each position (`monitors test`) has a list of possible next words. */
 
 type Commands = Record<string, Spec>
 
@@ -91,7 +91,7 @@ const fish = (commands: Commands): string => {
   return `${lines.join('\n')}\n`
 }
 
-/** Completes the commands of the table, which includes this one. */
+/** Completes the commands in the table, which includes this one. */
 export const completionOf = (commands: Commands): { run: RunCommand } => ({
   // `action` is one of the subcommands.
   run: async ({ action }) => print({ bash, zsh, fish }[action as 'bash' | 'zsh' | 'fish'](commands)),

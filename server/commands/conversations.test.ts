@@ -135,7 +135,7 @@ it("reads calls in the format of providers' webhooks", async () => {
   const version = await server.call('GET', `/v1/agents/${retell.agentId}/versions/${retell.agentVersionId}`, { key })
   expect(version.body).toMatchObject({ label: '12', systemPrompt: '' })
 
-  // The same call from the provider's webhook is the same conversation with the same version.
+  // The same call from the provider's webhook must become the same conversation with the same version.
   const integration = { provider: 'vapi', name: 'Vapi', secret: 'a-vapi-secret' }
   const { webhookPath } = (await server.call('POST', '/v1/integrations', { key, body: integration })).body
   const headers = { 'x-vapi-secret': 'a-vapi-secret' }
@@ -160,7 +160,7 @@ it('reports an unsuitable file value by value, and paths that cannot be written'
   expect(await countAll()).toBe(0)
 })
 
-/** Makes requests with an already stored conversation wait until they are released. */
+/** Makes requests for an already stored conversation wait until they are released. */
 const hold = async (externalId: string) => {
   const trx = await server.deps.db.startTransaction().execute()
   await sql`SELECT id FROM conversations WHERE organization_id = ${org} AND external_id = ${externalId} FOR UPDATE`.execute(
@@ -205,7 +205,7 @@ it('resumes after kill -9 and Ctrl-C, and ends with each conversation and each r
   const before = await acknowledged()
   expect(before).toBeLessThanOrEqual(2_000)
   await middle?.release()
-  // Until now, the requests of the killed process have waited.
+  // The killed process's requests have been waiting until now.
   await held(0)
 
   const stopped = start()

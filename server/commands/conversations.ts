@@ -12,8 +12,8 @@ import { type ImportCounts, openState } from './import/state.ts'
 import { openProgress } from './progress.ts'
 
 /**
- * Returns where the import saves its progress: next to the first file by default. Standard input has no progress file,
- * because it cannot be read again.
+ * Returns the path where the import saves its progress: by default, next to the first file. Standard input has no
+ * progress file, because it cannot be read again.
  */
 const statePathOf = ({ args, text }: Called): string | undefined => {
   const given = text('resume')
@@ -39,7 +39,9 @@ const requireApart = async (sources: ImportSource[], written: Record<string, str
   }
 }
 
-/** Handles Ctrl-C: the first one stops reading and waits for pending requests, and the second one cancels them too. */
+/**
+ * Handles Ctrl-C: the first one stops reading and waits for pending requests, and the second one cancels those, too.
+ */
 const watchInterrupts = (waitsForInput: boolean) => {
   const ending = new AbortController()
   let isInterrupted = false
@@ -56,7 +58,7 @@ const watchInterrupts = (waitsForInput: boolean) => {
   }
 }
 
-/** Opens the input files and the files that are written next to them. */
+/** Opens the input files and the output files next to them. */
 const openFiles = async (called: Called) => {
   const { args, text } = called
   const sources = await openSources(args)

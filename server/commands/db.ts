@@ -25,7 +25,7 @@ export const run: RunCommand = async (called) => {
   })
   try {
     const isCheck = called.action === 'distribute' && called.flag('check')
-    // The check also works while migrations of a new release are pending.
+    // The check also works while a new release has pending migrations.
     if (isCheck) return await showCheck(called, connection)
     await requireMigrated(connection)
     return (await actions[called.action]?.(called, connection)) ?? 1

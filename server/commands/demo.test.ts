@@ -36,7 +36,7 @@ it('fills its own organization, and only adds what is missing when it runs again
   expect(first.stdout).toMatch(/^Demo$[\s\S]*?Sign in +http:\S+\/welcome#/m)
   const second = await demo(switches, 620)
   expect(second).toMatchObject({ count: 620, agents: 4, monitors: 9, buckets: 2 })
-  // The time of day decides how many of the previous recordings are among the newest.
+  // The time of day determines how many of the previous recordings are among the newest.
   expect(second.sounding.length).toBeGreaterThanOrEqual(4)
   expect(second.sounding).toEqual(expect.arrayContaining(first.sounding.filter((id) => second.newest.includes(id))))
   await expect.poll(() => listProcesses(switches.EARSHOT_DATA_DIR)).toEqual([])

@@ -29,7 +29,7 @@ const readAmount = ({ calls, seed }: { calls: string; seed: string }): Amount =>
 
 const print = (text: string) => process.stdout.write(text)
 
-/** Returns the demo organization with a working key. A new one comes with a sign-in link. */
+/** Returns the demo organization with a working key. A new organization also gets a sign-in link. */
 const prepare = async (deps: ServiceDeps) => {
   const { db } = deps
   const present = await findOrganizationBySlug(db, slug)
@@ -43,8 +43,8 @@ const prepare = async (deps: ServiceDeps) => {
 }
 
 /**
- * Shows the progress: on a terminal as a line that is updated in place, otherwise as a new line for every tenth of the
- * calls.
+ * Shows the progress: on a terminal, as a line that is updated in place, and otherwise as a new line for every tenth of
+ * the calls.
  */
 const progressOf = (calls: number) => {
   let printed = 0

@@ -2,7 +2,7 @@ import type { Called, RunCommand } from './call.ts'
 import { connect } from './connect.ts'
 import { type DoctorCheck, openReport } from './doctor/report.ts'
 
-/** Returns the checks of a remote service that a key of an organization allows. */
+/** Returns the checks of a remote service that an organization's key allows. */
 const checksFrom = (called: Called): DoctorCheck[] => {
   const { earshot } = connect(called)
   const once = { retries: 0, timeoutMs: 10_000 }

@@ -14,7 +14,7 @@ import { chooseSource, type Manifest, type Source } from './export/sources.ts'
 import { openProgress, type ProgressLine } from './progress.ts'
 
 const pollMs = 1_000
-/** The longest pause between two polls, as the API recommends. */
+/** The maximum delay between two polls, as recommended by the API. */
 const slowPollMs = 5_000
 const quickPolls = 20
 
@@ -98,7 +98,7 @@ const fetchTo = async (
     const file = join(folder, 'file')
     await downloadFile(remote, join(folder, 'part'), { ...wanted, file })
     await pipeline(createReadStream(file), process.stdout, { end: false }).catch((error: NodeJS.ErrnoException) => {
-      // The program that reads the output can stop early, like `head` does.
+      // The program that reads the output can stop early, as `head` does.
       if (error.code !== 'EPIPE') throw error
     })
   } finally {
@@ -116,7 +116,7 @@ const toGoOn = ({ id }: Manifest, { url, isUrlGiven, output }: Options): string 
     ...(output ? ['--output', quote(output)] : []),
   ].join(' ')
 
-/** Returns a file name in the current folder, because a malicious service must not choose another path. */
+/** Returns a file name in the current folder, because a malicious service must not choose a different path. */
 const nameOf = ({ url }: Remote, { id, config, createdAt }: Manifest): string => {
   const [kind, from] = 'since' in config ? (['monitor', config.since] as const) : (['conversation', createdAt] as const)
   const name = fileNameOf({ id, kind, format: config.format ?? 'csv', from })

@@ -6,7 +6,7 @@ import { handOver } from './credentials.ts'
 
 const slug = 'my-organization'
 
-/** Creates the first organization of a new embedded instance. Returns the text to print. */
+/** Creates the first organization in a new embedded instance. Returns the text to print. */
 export const firstStart = async (deps: ServiceDeps, printCredentials: boolean): Promise<string> => {
   const { db, config, baseUrl } = deps
   if (await organizationExists(db)) return ''

@@ -9,7 +9,7 @@ import { openDatabase } from '../platform/db/database.ts'
 import { migrate, pendingMigrations } from '../platform/db/migrate.ts'
 import { openLog } from '../platform/log.ts'
 
-/** Commands for an existing database neither create nor migrate one. */
+/** Tests that commands for an existing database neither create nor migrate one. */
 
 const commands = [
   ['doctor'],
@@ -40,7 +40,7 @@ describe('without a database in the data directory', () => {
   })
 })
 
-/** Creates a database and returns the variables that select it. The files of commands are in `dataDir`. */
+/** Creates a database and returns the variables that select it. Commands store their files in `dataDir`. */
 const prepare = async (options: { empty?: boolean }) => {
   const { connection, drop } = await testDatabase(options)
   onTestFinished(drop)

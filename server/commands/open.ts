@@ -23,8 +23,8 @@ export type Opened = {
 }
 
 /**
- * Prepares the secret key before the database starts, so that a key missing from an existing database is always an
- * error. An external database gets its key from a variable.
+ * Prepares the secret key before the database starts, so that it is always an error if the key of an existing database
+ * is missing. An external database gets its key from a variable.
  */
 const prepareKey = async (config: Config): Promise<void> => {
   if (config.databaseUrl !== undefined) return
@@ -53,14 +53,14 @@ const connect = async (config: Config, options: Options, prepare: Prepare): Prom
   return database
 }
 
-/** Creates the database if there is none, and migrates it to this version. */
+/** Creates the database if it doesn't exist, and migrates it to this version. */
 export const connectAndMigrate = async (config: Config, options: Options): Promise<Embedded> => {
   await prepareKey(config)
   return connect(config, options, (connection, log) => migrate(connection, { log }))
 }
 
 /**
- * Connects without migrating, because a newer version that only reads must not upgrade a database that an older one
+ * Connects without migrating, because a newer version that only reads must not upgrade a database that an older version
  * serves.
  */
 const connectAsItIs = async (config: Config, options: Options): Promise<Embedded> => {
@@ -108,7 +108,7 @@ export const openAndMigrate = async (options: Options, accepted: Accepted = {}):
   }
 }
 
-/** Opens the database for the doctor, which reports a fault instead of stopping. */
+/** Opens the database for the doctor, which reports a problem instead of stopping. */
 export const openUnchecked = async (options: Omit<Options, 'exclusive'>): Promise<Opened> => {
   const config = loadConfig()
   const beside: Options = { ...options, exclusive: 'preferred' }

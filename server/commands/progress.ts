@@ -8,7 +8,7 @@ const bar = (share: number): string => {
 }
 
 export type ProgressLine = {
-  /** Shows the progress. If the total is unknown, shows only the count. `told` replaces the count. */
+  /** Shows the progress. If the total is unknown, shows only the count. If given, `told` replaces the count. */
   show: (label: string, done: number, total: number | undefined, told?: string) => void
   /** Ends the line, so that other output can follow. */
   end: () => void
@@ -28,7 +28,7 @@ export const openProgress = (quiet: boolean, { lines = false }: Options = {}): P
   let isShown = false
   const renewLine = (label: string, share: number | undefined, text: string): void => {
     const line = `${label.padEnd(12)}${share === undefined ? '' : `${bar(share)}  `}${text}`
-    // Text wider than the terminal would wrap, and the next update would not erase all of it.
+    // Text that is wider than the terminal would wrap, and the next update would not erase all of it.
     stderr.write(`\r\x1b[K${line.slice(0, (stderr.columns || 80) - 1)}`)
   }
   const addLine = (label: string, share: number | undefined, text: string): void => {

@@ -29,7 +29,7 @@ const root = join(import.meta.dirname, '../..')
 const silent = openLog({ write: () => {} })
 const png = Buffer.from('89504e470d0a1a0a0000', 'hex')
 
-// The second test continues with the data of the first, or starts empty if it runs on its own.
+// The second test continues with the data of the first one, or starts empty if it runs on its own.
 const dataDir = await makeDataDir()
 
 const isDraining = ({ stderr }: RunningEarshot) => stderr().includes('"draining"')
@@ -47,7 +47,7 @@ it('SIGTERM rejects new callers, finishes a request and a job, stops the databas
   const { key } = await provision(earshot.origin)
   const { id } = (await ask(earshot.origin, 'POST', '/v1/companies', key, { name: 'Acme' })).body
 
-  // The job waits for a lock of the test, because the sweep checks which companies use an old logo.
+  // The job waits for the test's lock, because the sweep checks which companies use an old logo.
   const embedded = await openEmbedded({ dataDir, log: silent, applicationName: 'test' })
   const database = openDatabase({ connection: embedded.connection, applicationName: 'test' })
   const jobs = openJobs({ database, log: silent })
@@ -68,7 +68,7 @@ it('SIGTERM rejects new callers, finishes a request and a job, stops the databas
   }
   await expect.poll(blocked, { timeout: 10_000 }).toBe(1)
 
-  // This is half of a request. It does not need the companies table, so the lock does not block it.
+  // This is the first half of a request. It does not need the companies table, so the lock does not block it.
   const body = JSON.stringify({ name: 'Late', role: 'viewer' })
   const socket = connect(Number(new URL(earshot.origin).port), '127.0.0.1')
   let answer = ''
@@ -79,7 +79,7 @@ it('SIGTERM rejects new callers, finishes a request and a job, stops the databas
   const head = ['POST /v1/api-keys HTTP/1.1', 'Host: localhost', `Authorization: Bearer ${key}`]
   head.push('Content-Type: application/json', `Content-Length: ${body.length}`, 'Expect: 100-continue', '', '')
   socket.write(head.join('\r\n'))
-  // The server asks for the rest once it has read the head.
+  // The server requests the rest after it has read the head.
   await expect.poll(() => answer).toContain('100 Continue')
   socket.write(body.slice(0, 10))
 
@@ -92,7 +92,7 @@ it('SIGTERM rejects new callers, finishes a request and a job, stops the databas
   }
   await expect.poll(() => answers('/readyz')).toEqual([503, 'close'])
   expect(await answers('/healthz')).toEqual([200, 'close'])
-  // Signals within one second count as the same. A later one stops the wait for a load balancer.
+  // Signals within one second count as one. A later signal ends the wait for a load balancer.
   await pause(1_100)
   earshot.child.kill('SIGTERM')
   await expect
@@ -165,7 +165,7 @@ it('many processes of either role start at once with one database and work toget
 
   const { key, id: org } = await provision(first)
   const statusThere = async (path: string, with_: string) => (await ask(second, 'GET', path, with_)).status
-  // A notification tells other processes. They would otherwise take five seconds to read everything again.
+  // A notification informs other processes. Otherwise, they would only reload after five seconds.
   const within = { timeout: 4_000, interval: 20 }
   const made = (await ask(first, 'POST', '/v1/api-keys', key, { name: 'Other', role: 'admin' })).body
   expect(await statusThere('/v1/audit-events', made.key)).toBe(200)
@@ -180,7 +180,7 @@ it('many processes of either role start at once with one database and work toget
   await ask(first, 'PATCH', `/v1/members/${member.id}`, key, { role: 'member' })
   await expect.poll(async () => (await me()).role, within).toBe('member')
 
-  // One process stores the logo, another serves it, and a third deletes it after it was replaced.
+  // One process stores the logo, another one serves it, and a third one deletes it after it was replaced.
   const company = (await ask(second, 'POST', '/v1/companies', key, { name: 'Acme' })).body
   const { pathname } = new URL(await uploadLogo(second, key, company.id))
   expect((await fetch(first + pathname)).status).toBe(200)

@@ -10,12 +10,12 @@ import type { RunCommand } from './call.ts'
 import { firstStart } from './first-start.ts'
 import { type Accepted, openAndMigrate } from './open.ts'
 
-/** How long requests and jobs have to finish after a signal. Unfinished jobs return to the queue. */
+/** The time in which requests and jobs have to finish after a signal. Unfinished jobs return to the queue. */
 const drainTimeoutMs = 25_000
 
 const repeatMs = 1_000
 
-/** Waits for a signal or a fatal error, either of which ends the process. */
+/** Waits for a signal or a fatal error. Either of them ends the process. */
 const untilEnd = () => {
   const { promise, resolve } = Promise.withResolvers<NodeJS.Signals | Error>()
   let askedAt: number | undefined
@@ -31,7 +31,7 @@ const untilEnd = () => {
   }
   process.on('SIGINT', onSignal)
   process.on('SIGTERM', onSignal)
-  /** Pauses until the time is over or the next signal arrives. That signal then does not end the process. */
+  /** Pauses until the time is over or the next signal arrives. In that case, the signal does not end the process. */
   const pauseUntilAskedAgain = async (ms: number): Promise<void> => {
     const nextSignal = new AbortController()
     whenAskedAgain = () => nextSignal.abort()
@@ -43,7 +43,7 @@ const untilEnd = () => {
 
 type Running = { deps: ServiceDeps; app: App | undefined; worker: Worker | undefined; close: () => Promise<void> }
 
-/** Starts listening and returns the port, which the system may have chosen. */
+/** Starts listening and returns the port, which may have been chosen by the system. */
 const listen = async (app: App, port: number, host: string): Promise<number> => {
   await app.listen({ port, host, backlog: 1_024 })
   const address = app.server.address()
@@ -73,12 +73,12 @@ const begin = async (running: Running, alone: boolean, printCredentials: boolean
 
 /**
  * Keeps serving requests until a load balancer has seen on /readyz that it should stop sending them. Each connection
- * closes after its next response, so that none is closed while a request arrives.
+ * closes after its next response, so that no connection is closed while a request arrives.
  */
 const turnAway = async ({ deps, app }: Running, pauseMs: (ms: number) => Promise<void>): Promise<void> => {
   const { drainSeconds } = deps.config
   deps.listening.draining = true
-  // The streams' clients reconnect to another process while this one still answers requests.
+  // The clients of streams reconnect to another process while this one still responds to requests.
   deps.streams.drain()
   if (!app || drainSeconds === 0 || !deps.config.roles.includes('http')) return
   app.server.prependListener('request', (_request, response) => response.setHeader('connection', 'close'))
@@ -88,7 +88,7 @@ const turnAway = async ({ deps, app }: Running, pauseMs: (ms: number) => Promise
 const end = async ({ app, worker, close }: Running): Promise<void> => {
   const cut = setTimeout(() => app?.server.closeAllConnections(), drainTimeoutMs)
   const forced = setTimeout(() => process.exit(1), drainTimeoutMs + 10_000)
-  // Idle connections close even if the caller would keep them open.
+  // Idle connections are closed, even if the caller would keep them open.
   if (app) app.server.keepAliveTimeout = 1
   await Promise.all([app?.close(), worker?.stop({ timeoutMs: drainTimeoutMs })])
   await close()
@@ -98,7 +98,7 @@ const end = async ({ app, worker, close }: Running): Promise<void> => {
 
 type ServeOptions = {
   command: string
-  /** Prints the link and the key of a first start even without a terminal. */
+  /** Prints the link and the key of a first start, even without a terminal. */
   printCredentials: boolean
   accepted?: Accepted
   /** Runs while the service is ready. */
@@ -116,7 +116,7 @@ export const serve = async ({ command, printCredentials, accepted, meanwhile }: 
   try {
     await begin(running, alone, printCredentials)
   } catch (error) {
-    // A failed start leaves nothing behind: no database, no job, no open port.
+    // A failed start leaves nothing behind: no database, no job, and no open port.
     await end(running)
     throw error
   }

@@ -11,7 +11,7 @@ import { serve } from '../../test/outside.ts'
 import { testServer } from '../../test/server.ts'
 import { jobList } from '../worker.ts'
 
-/** Runs the commands that call a service like people do. */
+/** Runs the commands that call a service as people do. */
 
 const server = await testServer({ EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.0/8' })
 await server.deps.jobs.start(jobList, server.deps, { workerId: 'test', assumeSoleWorker: true })
@@ -190,7 +190,7 @@ it('a rejected request exits with 1', async () => {
   expect((await runInOne(['monitors', 'list', '--url', 'nonsense', '--key', 'x'], {})).code).toBe(2)
 })
 
-/** Returns what the shell would suggest after these words. */
+/** Returns the words that the shell would suggest after these words. */
 const offered = async (script: string, ...words: string[]): Promise<string[]> => {
   const line = words.map((word) => `'${word}'`).join(' ')
   const asking = `COMP_WORDS=(earshot ${line}); COMP_CWORD=${words.length}; _earshot 2>/dev/null; echo "\${COMPREPLY[@]}"`

@@ -10,7 +10,7 @@ import type { SealedText } from '../platform/secrets/key-check.ts'
 import { listNewestSealedAllOrgs } from '../platform/secrets/queries.ts'
 import { secretContext as endpointPlace } from '../webhooks/secret.ts'
 
-/** All columns with sealed texts, and the contexts in which they were sealed. */
+/** All columns that contain sealed texts, and the contexts in which the texts were sealed. */
 const columns = [
   { table: 'integrations', id: 'id', column: 'secret', since: 'updated_at', place: integrationPlace },
   { table: 'integration_syncs', id: 'integration_id', column: 'api_key', since: 'updated_at', place: keyContext },

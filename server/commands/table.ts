@@ -37,7 +37,7 @@ const period = {
 const priorities = ['none', 'low', 'medium', 'high', 'urgent']
 const states = ['open', 'acknowledged', 'resolved', 'ignored']
 
-/** The formats of call files, in addition to Earshot's own. */
+/** The formats of call files, in addition to Earshot's own format. */
 export const callSources = [
   'vapi',
   'retell',

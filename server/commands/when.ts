@@ -3,7 +3,7 @@ import { type Called, WronglyCalled } from './call.ts'
 
 const unitMs = { h: 3_600_000, d: 86_400_000 }
 
-/** Reads a time, a date (its start in the time zone), or a period before now. */
+/** Parses a time, a date (its start in the time zone), or a period before now. */
 export const readWhen = (name: string, given: string, timeZone: string, now: Date): string => {
   const [, count, unit] = /^(\d{1,5})([hd])$/.exec(given) ?? []
   if (count) return new Date(now.getTime() - Number(count) * unitMs[unit as 'h' | 'd']).toISOString()

@@ -4,7 +4,7 @@ import { isPublicHostByForm } from '../platform/outbound/public-host.ts'
 
 /**
  * Returns whether all programs parse the URL in the same way. A browser accepts `https:host` and treats a backslash as
- * a slash, where other programs see no host or a user name.
+ * a slash, but other programs see no host or a user name.
  */
 const isPlain = (address: string, { hostname, port }: URL): boolean => {
   const written = /^https:\/\/([^/\\@?#\s]+)(?:[/?#][^\\\s]*)?$/i.exec(address)?.[1]?.toLowerCase().replace(/:443$/, '')
@@ -12,7 +12,7 @@ const isPlain = (address: string, { hostname, port }: URL): boolean => {
   return written === hostname + read || written === domainToUnicode(hostname) + read
 }
 
-/** Returns an error if a viewer's browser must not load a URL. Only checks its form, without DNS. */
+/** Returns an error if a viewer's browser must not load the URL. Only checks its format, without DNS. */
 export const logoUrlFault = (logoUrl: string | null | undefined): ApiError | undefined => {
   if (logoUrl === null || logoUrl === undefined) return undefined
   const url = URL.parse(logoUrl)
@@ -30,7 +30,7 @@ const kinds = [
   { extension: 'webp', contentType: 'image/webp', begins: /^52494646.{8}57454250/ },
 ] as const
 
-/** Detects the type of an image from its first bytes, because names and headers can claim anything. */
+/** Detects the type of an image from its first bytes, because names and headers can be wrong. */
 export const imageKind = (image: Buffer) => {
   const start = image.subarray(0, 12).toString('hex')
   return kinds.find(({ begins }) => begins.test(start))

@@ -40,7 +40,7 @@ export const findCompaniesByName = (db: Db, org: OrgId, names: string[]) =>
     .where('name', 'in', names)
     .execute()
 
-/** Locks the company and returns it, so that the caller knows the uploaded logo that its change replaces. */
+/** Locks the company and returns it, so that the caller knows which uploaded logo its change replaces. */
 export const lockCompany = (db: Db, org: OrgId, id: string) =>
   db
     .selectFrom('companies')

@@ -5,7 +5,7 @@ import { listMonitors } from '../monitors/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { newId } from '../platform/ids.ts'
 
-/** Creates the buckets of the demo if there are none. They fill as the conversations arrive. */
+/** Creates the demo's buckets if there are none. They fill up as conversations arrive. */
 export const makeBuckets = (db: Db, org: OrgId): Promise<void> =>
   db.transaction().execute(async (trx) => {
     if ((await countBuckets(trx, org)) > 0) return

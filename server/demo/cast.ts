@@ -1,7 +1,7 @@
 import { booking, collections, type Script, support } from './scripts.ts'
 import type { Voice } from './speech.ts'
 
-/** The cast of the demo: agents with their prompt versions, and the companies that they work for. */
+/** The demo's cast: agents with their prompt versions, and the companies that they work for. */
 
 export type AgentPrompt = {
   label: string
@@ -15,11 +15,11 @@ export type Cast = {
   externalId: string
   name: string
   channel: 'voice' | 'text'
-  /** How the agent sounds in recordings. */
+  /** The agent's voice in recordings. */
   voice: Voice
   scripts: readonly Script[]
   outbound: boolean
-  /** The share of all conversations. */
+  /** The agent's share of all conversations. */
   share: number
   prompts: readonly [AgentPrompt, ...AgentPrompt[]]
   /** The last two prompts run in parallel at the end, as in an experiment. */

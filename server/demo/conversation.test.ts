@@ -41,7 +41,7 @@ it('can be read, and measured if it has times', () => {
     if (signals.talkRatio !== null) timed++
     tools += signals.toolCalls ?? 0
   }
-  // Messages of chats have times, but no durations.
+  // The messages in chats have times but no durations.
   expect(timed / some.length).toBeGreaterThan(0.7)
   expect(tools).toBeGreaterThan(some.length)
 })

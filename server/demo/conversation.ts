@@ -28,7 +28,7 @@ const splitFrom = 0.65
 
 const midnightBefore = (anchor: Date, days: number): number => (Math.floor(anchor.getTime() / dayMs) - days) * dayMs
 
-/** Returns the start of the period in which two prompts run in parallel. It is the start of a day. */
+/** Returns the start of the period in which two prompts run in parallel. It is always the start of a day. */
 export const splitSince = (anchor: Date, calls: number): Date =>
   new Date(midnightBefore(anchor, Math.floor((1 - splitFrom) * daysFor(calls)) - 1))
 
@@ -53,7 +53,8 @@ const choose = (random: Random): Cast => {
 }
 
 /**
- * Returns the prompt at a time. Prompts replace each other. If two are compared, a customer always gets the same one.
+ * Returns the prompt that was used at a time. Prompts replace each other. If two prompts are compared, a customer
+ * always gets the same one.
  */
 const promptAt = ({ prompts, splits }: Cast, when: number, customer: number): AgentPrompt => {
   const split = splits && when > splitFrom
@@ -66,7 +67,7 @@ const promptAt = ({ prompts, splits }: Cast, when: number, customer: number): Ag
 const longestMs = 3_600_000
 
 /**
- * Returns the share of the days that has passed, and the time. Most calls start during the day. A conversation that
+ * Returns the fraction of the days that has passed, and the time. Most calls start during the day. A conversation that
  * would not have ended yet moves to the day before the first one, so that the last day ends now.
  */
 const drawTime = (random: Random, { anchor, days }: Maker): { when: number; startedAt: Date } => {
@@ -98,7 +99,7 @@ type Scene = { random: Random; fill: (text: string) => string; latencyMs: number
 type ToolLine = Extract<ScriptLine, { by: 't' }>
 type SpokenLine = Exclude<ScriptLine, { by: 't' }>
 
-/** Speaks the lines one after the other, with pauses, interruptions, and the durations of tools. */
+/** Adds times to the lines one after the other, with pauses, interruptions, and tool durations. */
 const perform = (lines: readonly ScriptLine[], scene: Scene): DemoTurn[] => {
   const { random, fill, timed } = scene
   const turns: DemoTurn[] = []
@@ -134,7 +135,7 @@ const perform = (lines: readonly ScriptLine[], scene: Scene): DemoTurn[] => {
     now = scene.chat ? startMs : endMs
   }
 
-  /** Sometimes lets the customer start before the agent has finished. Returns the start. */
+  /** Sometimes lets the customer start before the agent has finished. Returns the start time. */
   const interrupts = ({ by }: SpokenLine): number | undefined => {
     const talksOver = !scene.chat && by === 'c' && before === 'a' && random.chance(0.07)
     const last = turns.at(-1)
@@ -161,7 +162,10 @@ const voicemailTurns = (random: Random, fill: (text: string) => string): DemoTur
   return [{ role: 'agent', kind: 'message', text, startMs: 1_200, endMs: 1_200 + text.length * 65 }]
 }
 
-/** Returns the lines of a conversation. If it goes badly, it leaves its script somewhere in the second half. */
+/**
+ * Returns the lines of a conversation. If the conversation goes badly, it leaves its script somewhere in the second
+ * half.
+ */
 const linesOf = (random: Random, { lines, sour }: Script, isSour: boolean): readonly ScriptLine[] =>
   isSour ? [...lines.slice(0, random.int(Math.ceil(lines.length / 3), lines.length - 3)), ...sour] : lines
 

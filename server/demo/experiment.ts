@@ -15,7 +15,7 @@ const ofActor = {
   features: { monitorExports: true, exportWebhooks: true, experimentsV2: true, phiMode: false },
 }
 
-/** Launches an experiment with the two parallel prompts, unless it exists. */
+/** Launches an experiment with the two parallel prompts, unless it already exists. */
 export const makeExperiment = async (
   deps: ServiceDeps,
   org: OrgId,
@@ -33,7 +33,7 @@ export const makeExperiment = async (
     const primary = monitors.find(({ name }) => name === 'Asks for a person')
     if (!a || !b || !primary) return
     const { userId } = await getFirstOwner(trx, org)
-    // The experiment starts together with the second prompt.
+    // The experiment starts when the second prompt does.
     const clock = { now: () => splitSince(anchor, calls) }
     const actor = { ...ofActor, org, userId, requestId: `demo ${newId()}` }
     await launch({ ...deps, clock }, trx, actor, {

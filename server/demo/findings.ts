@@ -13,7 +13,7 @@ type ScriptedFinding = Parameters<typeof moveFinding>[2]['to'] & {
   says: string
   tags: string[]
   daysAgo: number
-  /** Words that find matching conversations, and how many of them to attach. */
+  /** Words that find matching conversations, and the number of conversations to attach. */
   text: string
   shown: number
   comments?: string[]
@@ -83,7 +83,7 @@ const documentOf = (text: string) => ({
   content: [{ type: 'paragraph', content: [{ type: 'text', text }] }],
 })
 
-/** Creates the findings of the demo if there are none. */
+/** Creates the demo's findings if there are none. */
 export const makeFindings = (db: Db, org: OrgId, anchor: Date): Promise<void> =>
   db.transaction().execute(async (trx) => {
     const present = await listFindings(trx, org, parseFindingFilter({ limit: 1 }), { limit: 1, after: undefined })

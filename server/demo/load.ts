@@ -11,11 +11,11 @@ import { type RecordedCall, recordingFaults, storeRecording } from './recording.
 import type { Voice } from './speech.ts'
 
 const batchSize = 500
-/** With more than one lane, the database works while the next batch is created. */
+/** With more than one lane, the database works while the next batch is generated. */
 const lanes = 2
 /**
- * The number of calls with a recording. They are the newest, which people see first. Generating the speech of each
- * takes about a second.
+ * The number of calls with a recording. They are the newest calls, which people see first. Generating speech takes
+ * about a second for each.
  */
 const mostRecordings = 12
 const callsPerRecording = 200
@@ -39,14 +39,14 @@ type Call = RecordedCall & { startedAt: Date }
 
 const customerVoices: readonly Voice[] = ['awb', 'slt', 'rms']
 
-/** Returns different voices for both sides. A customer always has the same voice. */
+/** Returns different voices for the two sides. A customer always has the same voice. */
 const voicesOf = ({ agent, customerId }: Incoming): RecordedCall['voices'] => {
   const voice = cast.find(({ externalId }) => 'externalId' in agent && externalId === agent.externalId)?.voice ?? 'rms'
   const others = customerVoices.filter((other) => other !== voice)
   return { agent: voice, customer: others[Number(customerId?.at(-1)) % 2] ?? 'awb' }
 }
 
-/** Returns the calls of a batch that can have a recording, which are those with times. */
+/** Returns the calls in a batch that can have a recording, which requires times. */
 const callsOf = (items: Incoming[], outcomes: IngestOutcome[]): Call[] =>
   items.flatMap((item, at) => {
     const { channel, transcript, startedAt, endedAt } = item
@@ -61,7 +61,7 @@ const callsOf = (items: Incoming[], outcomes: IngestOutcome[]): Call[] =>
 const newest = (calls: Call[], count: number): Call[] =>
   calls.sort((a, b) => b.startedAt.getTime() - a.startedAt.getTime()).slice(0, count)
 
-/** Loads the demo data into an organization. Existing data does not change, so an interrupted load can run again. */
+/** Loads the demo data into an organization. Existing data does not change, so an interrupted load can be repeated. */
 export const loadDemo = async (deps: ServiceDeps, org: OrgId, options: DemoOptions): Promise<void> => {
   const { calls, seed, anchor, signal, onProgress } = options
   const companies = await findOrMakeCompanies(deps.db, org)
@@ -87,7 +87,7 @@ export const loadDemo = async (deps: ServiceDeps, org: OrgId, options: DemoOptio
   await Promise.all(Array.from({ length: lanes }, work))
   await refreshStatistics(deps.db, 'conversations')
   for (const [at, call] of recorded.entries()) {
-    // Every second recording has a fault until each has occurred.
+    // Every second recording has a fault until each kind of fault has occurred.
     const fault = (at % 2 === 1 && recordingFaults[(at - 1) / 2]) || 'none'
     await storeRecording(deps, org, { ...call, fault }, signal)
   }

@@ -103,7 +103,7 @@ const scorecard = {
   affectedBelow: 60,
 }
 
-/** Returns the definition as it is stored, with all defaults. */
+/** Returns the definition in its stored form, with all defaults. */
 const scorecardDefinition = (idOf: (name: string) => string): Record<string, unknown> => ({
   sections: scorecard.sections.map(({ name, items }) => ({
     name,

@@ -3,7 +3,7 @@
 export type Random = {
   /** Returns a number in [0, 1). */
   next: () => number
-  /** Returns a whole number from `low` to `high`, inclusive. */
+  /** Returns an integer from `low` to `high`, inclusive. */
   int: (low: number, high: number) => number
   chance: (probability: number) => boolean
   pick: <T>(list: readonly T[]) => T
@@ -12,7 +12,7 @@ export type Random = {
 }
 
 /**
- * Opens the sequence of a seed and a stream. Each pair has its own sequence, so that single items can be created
+ * Opens the sequence for a seed and a stream. Each pair has its own sequence, so that individual items can be generated
  * independently.
  */
 export const openRandom = (seed: number, stream: number): Random => {

@@ -8,8 +8,8 @@ import { openRandom, type Random } from './random.ts'
 import { type SpokenLine, speakLines, type Voice } from './speech.ts'
 
 /**
- * Records some of the demo's calls: every turn is spoken at the time that the transcript says, with the agent on the
- * left and the customer on the right. Some recordings have a fault, so that there is something to find.
+ * Generates recordings for some of the demo's calls. Every turn is spoken at the time given in the transcript, with the
+ * agent on the left and the customer on the right. Some recordings have a fault, so that there are problems to find.
  */
 
 const rate = 8_000
@@ -65,7 +65,7 @@ const trim = (samples: Int16Array): Int16Array => {
 const fitTo = ({ samples, sampleRate }: SpokenLine, frames: number): Float32Array => {
   const speech = trim(samples)
   const step = speech.length / frames
-  // Averaging over a step removes the frequencies that the lower rate can't represent.
+  // Averaging over a step removes frequencies that the lower rate can't represent.
   const width = Math.max(1, Math.round(sampleRate / rate))
   return Float32Array.from({ length: frames }, (_, at) => {
     const from = Math.floor(at * step)
@@ -80,14 +80,14 @@ type Spoken = DemoTurn & { role: 'agent' | 'customer'; text: string; startMs: nu
 const isSpoken = (turn: DemoTurn): turn is Spoken =>
   turn.role !== 'tool' && Boolean(turn.text) && turn.startMs !== undefined && turn.endMs !== undefined
 
-/** Cuts pieces out of the speech, like lost packets. */
+/** Cuts gaps into the speech, like those of lost packets. */
 const dropSome = (random: Random, speech: Float32Array): void => {
   for (let from = random.int(rate / 4, rate); from < speech.length; from += random.int(rate, 3 * rate)) {
     speech.fill(Number.NaN, from, from + framesOf(random.int(40, 160)))
   }
 }
 
-/** The delay of an answer, compared with the transcript, in recordings with that fault. */
+/** In recordings with that fault, the delay of an answer compared with the transcript. */
 const latenessMs = 700
 
 const changes = {
@@ -135,7 +135,7 @@ export const soundOf = async (
 
 export type RecordedCall = CallSound & { conversationId: string }
 
-/** Stores the recording like an upload, unless there already is one. */
+/** Stores the recording like an upload, unless there is already one. */
 export const storeRecording = async (
   deps: Pick<ServiceDeps, 'db' | 'blobs' | 'reactions'>,
   org: OrgId,

@@ -1,5 +1,5 @@
-// Speaks the lines of a call, one after the other. Runs in its own process, because nothing else can run while a line
-// is spoken.
+// Speaks the lines of a call one after the other. Runs in its own process, because nothing else can run while a line is
+// being spoken.
 
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -14,10 +14,10 @@ declare const WebAssembly: {
   instantiate: (module: object, imports: object) => Promise<object>
 }
 
-/** The folder with the results, as mounted for the program. */
+/** The folder for the results, as mounted for the program. */
 const shown = '/speech'
 
-/** The positions of the rate, the length of the samples, and the samples in the program's WAV files. */
+/** The positions of the sample rate, the sample length, and the samples in the program's WAV files. */
 const [rateAt, lengthAt, samplesAt] = [24, 40, 44]
 
 process.on('disconnect', () => process.exit(1))

@@ -6,7 +6,7 @@ import { endOf } from '../platform/background-process.ts'
 
 /** Speaks text with Flite, in a separate process. */
 
-/** The voices of the package that are easiest to tell apart. */
+/** The most distinguishable voices in the package. */
 export type Voice = 'awb' | 'rms' | 'slt'
 
 export type Line = { voice: Voice; text: string }
@@ -22,7 +22,7 @@ export const speakLines = async (lines: Line[], signal: AbortSignal): Promise<Sp
   signal.throwIfAborted()
   const folder = await mkdtemp(join(tmpdir(), 'earshot-speech-'))
   try {
-    // People wait for it, so it has the same priority as the service.
+    // People wait for the speech, so the process has the same priority as the service.
     const child = fork(join(import.meta.dirname, 'speech-process.ts'), {
       execArgv: options,
       serialization: 'advanced',

@@ -5,10 +5,10 @@ import { encode } from 'fast-png'
 export type ChartPoint = { value: number | null; low: number | null; high: number | null }
 
 export type Chart = {
-  /** The points have equal distances. The oldest is first, and the last one is now. */
+  /** The points are evenly spaced. The oldest is first, and the last one is now. */
   points: ChartPoint[]
   threshold: number | null
-  /** Describes the image for readers who don't see it. */
+  /** Describes the image for readers who can't see it. */
   label: string
 }
 
@@ -35,7 +35,7 @@ const dotRadius = 4
 
 type Range = { from: number; to: number }
 
-/** Returns the range of all values with some space around it. This also gives a range to a single value. */
+/** Returns the range of all values with some space around it, so that even a single value has a range. */
 const rangeOf = ({ points, threshold }: Chart): Range => {
   const values = [...points.flatMap(({ value, low, high }) => [value, low, high]), threshold]
   const known = values.filter((value) => value !== null)
@@ -44,7 +44,7 @@ const rangeOf = ({ points, threshold }: Chart): Range => {
   return { from: least - space, to: most + space }
 }
 
-/** Returns a value between two points, or null outside of them and next to a gap. */
+/** Returns a value between two points, or null outside them and next to a gap. */
 const between = (points: ChartPoint[], of: keyof ChartPoint, at: number): number | null => {
   const before = points[Math.floor(at)]?.[of] ?? null
   const after = points[Math.ceil(at)]?.[of] ?? null
@@ -52,10 +52,10 @@ const between = (points: ChartPoint[], of: keyof ChartPoint, at: number): number
   return before + (after - before) * (at - Math.floor(at))
 }
 
-/** A vertical part of an image column, in pixels from the top. */
+/** A vertical span of an image column, in pixels from the top. */
 type Stretch = { color: keyof typeof colors; top: number; bottom: number }
 
-/** Returns what to paint in a column of the image. Later parts cover earlier ones. */
+/** Returns the spans to paint in a column of the image. Later spans cover earlier ones. */
 const stretchesOf = (chart: Chart) => {
   const { points, threshold } = chart
   const { from, to } = rangeOf(chart)

@@ -14,7 +14,7 @@ export type Severity = 'info' | 'warning' | 'critical'
 export const messageKinds = ['opened', 'repeated', 'acknowledged', 'resolved', 'report', 'test'] as const
 export type MessageKind = (typeof messageKinds)[number]
 
-/** A link with the text that people see. */
+/** A link with its label. */
 export type Link = { label: string; url: string }
 
 export type Message = {
@@ -24,7 +24,7 @@ export type Message = {
   /** One or a few sentences. */
   text: string
   facts: { label: string; value: string }[]
-  /** The conversations that the reader should look at first. */
+  /** The conversations that the reader should open first. */
   examples: Link[]
   links: Link[]
   /** The measure over time. Only destinations that can show an image include it. */

@@ -6,7 +6,7 @@ import type { Page } from '../platform/http/paging.ts'
 
 export type Kind = 'email' | 'slack' | 'teams' | 'pagerduty' | 'opsgenie' | 'webhook'
 
-/** The settings in the format of the API. Their properties depend on the kind. */
+/** The settings in the API's format. Their properties depend on the kind. */
 export type DestinationSettings = Record<string, unknown>
 
 type Status = 'active' | 'disabled'

@@ -32,7 +32,7 @@ const mostDestinations = 50
 
 const target = (id: string) => ({ type: 'destination', id })
 
-/** Throws if the settings name members or an endpoint that do not exist. */
+/** Throws if the settings refer to members or an endpoint that do not exist. */
 const checkReferences = async (db: Db, org: OrgId, kind: Kind, { settings }: CheckedSettings): Promise<void> => {
   if (kind === 'webhook') {
     const { endpointId } = settings as WebhookSettings
@@ -188,7 +188,7 @@ export const destinations = (app: App, { db, secrets, clock, config, reactions }
     async ({ actor, params }, reply) => {
       await db.transaction().execute(async (trx) => {
         const { id } = await getDestination(trx, actor.org, params.id)
-        // Checks of rules lock the rule before the destination, so this does the same.
+        // Rule checks lock the rule before the destination, so this does the same.
         await reactions.destinationDeleted(trx, actor.org, { destinationId: id })
         await lockDestination(trx, actor.org, id)
         await deleteDestination(trx, actor.org, id)

@@ -6,9 +6,9 @@ import { insertMessageDelivery } from './deliveries/queries.ts'
 import type { Message } from './message.ts'
 
 /**
- * Sends a message to a destination as part of the caller's transaction. Messages about one subject are sent in order.
- * If the destination was unreachable, only the newest one is sent. Returns the delivery's ID, or undefined if the
- * destination does not exist.
+ * Sends a message to a destination as part of the caller's transaction. Messages about the same subject are sent in
+ * order. If the destination was unreachable, only the newest message is sent. Returns the delivery's ID, or undefined
+ * if the destination does not exist.
  */
 export const sendMessage = async (
   { jobs, clock }: Pick<Deps, 'jobs' | 'clock'>,

@@ -32,7 +32,7 @@ const schemas = {
   webhook: Closed({ endpointId: Id }),
 } satisfies Record<Kind, object>
 
-/** The setting of a kind that is sealed and never shown. */
+/** The setting, for each kind, that is sealed and never shown. */
 const secretNames = { slack: 'url', teams: 'url', pagerduty: 'routingKey', opsgenie: 'apiKey' } as const
 
 const secretNameOf = (kind: Kind): string | undefined =>
@@ -41,7 +41,7 @@ const secretNameOf = (kind: Kind): string | undefined =>
 export type EmailSettings = Required<Static<(typeof schemas)['email']>>
 export type WebhookSettings = Static<(typeof schemas)['webhook']>
 
-/** `settings` does not include the secret. `secret` is in plain text, or undefined for kinds without one. */
+/** `settings` does not include the secret. `secret` is in plaintext, or undefined for kinds without one. */
 export type CheckedSettings = { settings: DestinationSettings; secret: string | undefined }
 
 const validators = new Map(
@@ -51,7 +51,7 @@ const validators = new Map(
 const hiddenPart = '…'
 const shownCharacters = 4
 
-/** Shows enough of a secret to recognize it, and too little to use it. */
+/** Masks a secret: shows enough to recognize it, but too little to use it. */
 const maskSecret = (kind: Kind, secret: string): string => {
   const end = secret.length > 4 * shownCharacters ? secret.slice(-shownCharacters) : ''
   const isUrl = secretNameOf(kind) === 'url'
@@ -119,7 +119,7 @@ type Sealed = { id: string; kind: Kind; settings: DestinationSettings; secret: s
 export const openStored = (secrets: Secrets, org: string, { id, settings, secret }: Sealed): Stored | undefined =>
   secret === null ? undefined : { settings, secret: secrets.open(secret, secretContext(org, id)) }
 
-/** Returns the settings with the secret in plain text, which sending needs. */
+/** Returns the settings with the plaintext secret, which is needed for sending. */
 export const openSettings = (
   secrets: Secrets,
   org: string,

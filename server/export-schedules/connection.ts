@@ -47,7 +47,7 @@ export const testBucket = async (
   }
 }
 
-/** Tests where a schedule delivers: a bucket immediately, a webhook endpoint by an event. */
+/** Tests a schedule's destination: a bucket immediately, and a webhook endpoint with an event. */
 export const testDestination = async (
   deps: Deps,
   org: OrgId,

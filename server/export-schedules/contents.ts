@@ -12,18 +12,18 @@ export type ScheduledCalls = Omit<Configuration, 'since' | 'until' | 'notificati
 export type ScheduledConversations = Omit<ConversationConfiguration, 'notificationEndpointId'>
 export type ScheduledConfig = ScheduledCalls | ScheduledConversations
 
-/** Returns the stored configuration, which only `parseSchedule` can have written. */
+/** Returns the stored configuration, which can only come from `parseSchedule`. */
 export const configOf = ({ config }: { config: object }): ScheduledConfig => config as ScheduledConfig
 
 const isOfConversations = (config: ScheduledConfig): config is ScheduledConversations => 'columns' in config
 
 export const kindOf = (config: ScheduledConfig) => (isOfConversations(config) ? 'conversation' : 'monitor')
 
-/** Returns the configuration in the API's property for its kind. */
+/** Returns the configuration under the API property for its kind. */
 export const shownConfig = (config: ScheduledConfig) =>
   isOfConversations(config) ? { conversationConfig: config } : { config }
 
-/** Returns the configuration of an export for a period. */
+/** Returns the configuration of an export that covers a period. */
 export const configWithin = (config: ScheduledConfig, window: { since: Date; until: Date }) => {
   const times = { since: window.since.toISOString(), until: window.until.toISOString() }
   return isOfConversations(config) ? { ...config, filter: { ...config.filter, ...times } } : { ...config, ...times }
@@ -31,7 +31,7 @@ export const configWithin = (config: ScheduledConfig, window: { since: Date; unt
 
 export type Scheduling = Asking & Pick<Actor, 'entitlements'>
 
-/** Throws if the schedule refers to something that does not exist, or to an endpoint that can't be notified. */
+/** Throws if the schedule refers to a resource that does not exist, or to an endpoint that can't be notified. */
 export const requireNamed = (
   db: Db,
   asking: Scheduling,

@@ -62,7 +62,7 @@ it('delivery is retried when the store or the worker dies, and writes one object
     error: 'The storage returned status 503 (SlowDown).',
   })
   store.state.fault = () => undefined
-  // The first attempt dies after it has written the object, before the worker receives the response.
+  // The first attempt dies after it has written the object, but before the worker receives the response.
   let kills = 1
   const outbound = sendingThen(async () => {
     if (kills-- > 0) throw new Error('killed')

@@ -7,13 +7,13 @@ import { hasDelivered, type ScheduleRun } from './runs/queries.ts'
 
 export type Delivery = { org: OrgId; run: ScheduleRun; attempt: Attempt }
 
-/** Describes where an attempt may have left the file if it ended without deleting it. */
+/** The possible location of the file after an attempt that ended without deleting it. */
 export const mayLie = ({ attempts, objectKey }: ScheduleRun): string =>
   attempts > 0 && objectKey ? ` A previous attempt may have left ${objectKey} in the bucket.` : ''
 
 const expired = 'The export was deleted before it was delivered, or one of its conversations was erased.'
 
-/** Deletes the object, which may not exist, and returns how the run ends. Throws if a retry may help. */
+/** Deletes the object, which may not exist, and returns the outcome of the run. Throws if a retry may help. */
 const takeBack = async (bucket: TenantBucket, objectKey: string): Promise<string> => {
   try {
     await bucket.delete(objectKey)
@@ -31,7 +31,7 @@ export const upload = async (deps: Deps, bucket: TenantBucket, task: Delivery): 
   if (!run.objectKey) return expired
   if (stored?.status !== 'completed' || !stored.blobKey || !stored.sha256) {
     if (run.attempts === 0) return expired
-    // A file with this name may come from another run or another bucket.
+    // A file with this name may belong to another run or be in another bucket.
     const mayBeOther = run.isMoved || (await hasDelivered(db, org, run.scheduleId, run.objectKey))
     return mayBeOther ? expired + mayLie(run) : takeBack(bucket, run.objectKey)
   }

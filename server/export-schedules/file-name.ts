@@ -1,19 +1,19 @@
-// Fills the schedule's template for file names with the values of a run.
+// Fills in the schedule's file name template with the values of a run.
 import { openZone } from '../platform/time-zone.ts'
 
 export const defaultFileName = '{schedule}-{since}-{until}.{format}'
 
 type Named = {
   schedule: { id: string; name: string }
-  /** The configuration of the export, which is the schedule's at the time of the run. */
+  /** The export's configuration, which is the schedule's configuration at the time of the run. */
   config: { timezone: string; format: string }
   run: { id: string; since: Date; until: Date; plannedFor: Date }
 }
 
-/** Formats a time like 20261101T010000Z. */
+/** Formats a time as in 20261101T010000Z. */
 const compact = (instant: Date) => `${instant.toISOString().replace(/[-:]/g, '').slice(0, 15)}Z`
 
-/** Reduces a name to letters, digits, and hyphens. Returns the ID if nothing remains. */
+/** Reduces a name to letters, digits, and hyphens. Returns the ID if nothing is left. */
 const slugOf = ({ name, id }: { name: string; id: string }) =>
   name
     .normalize('NFKD')
@@ -37,9 +37,7 @@ export const faultOfSegments = (path: string): string | undefined =>
     ? 'must not contain empty path segments'
     : undefined
 
-/**
- * Returns what is wrong with a template, or undefined if it is valid. The schema has already checked the characters.
- */
+/** Returns the error in a template, or undefined if it is valid. The schema has already checked the characters. */
 export const faultOfTemplate = (template: string): string | undefined => {
   const named = [...template.matchAll(/\{(.*?)\}/g)].map(([, name = '']) => name)
   const unknown = named.find((name) => !Object.hasOwn(values, name))

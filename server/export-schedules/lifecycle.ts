@@ -31,7 +31,7 @@ import { show } from './show-schedules.ts'
 
 const mostSchedules = 50
 
-/** Names a schedule in the audit log. */
+/** Returns the name of a schedule for the audit log. */
 export const auditTarget = (id: string) => ({ type: 'export-schedule', id })
 
 const hasSameKey = (a: ScheduleDestination, b: ScheduleDestination): b is S3Bucket =>
@@ -45,7 +45,7 @@ const hasSameKey = (a: ScheduleDestination, b: ScheduleDestination): b is S3Buck
 const isSameBucket = (a: ScheduleDestination, b: ScheduleDestination): boolean =>
   a.type === 's3' && hasSameKey(a, b) && a.region === b.region
 
-/** Returns whether the schedule runs at other times than before. */
+/** Returns whether the run times of the schedule have changed. */
 const isMoved = (before: StoredSchedule, changed: Pick<StoredSchedule, 'recurrence' | 'config'>): boolean =>
   !isDeepStrictEqual(changed.recurrence, before.recurrence) || changed.config.timezone !== before.config.timezone
 
@@ -115,7 +115,7 @@ export const createSchedule = async (deps: Deps, actor: Actor, body: Static<type
 
 type Change = Static<typeof ExportScheduleUpdate>
 
-/** Returns the given secret, or the current one if a change of the destination can keep it. */
+/** Returns the given secret, or the current one if it can be kept when the destination changes. */
 const secretFor = (
   { secrets }: Deps,
   org: OrgId,
@@ -130,8 +130,8 @@ const secretFor = (
 }
 
 /**
- * Returns the encrypted secret to store with a changed destination. If the change contains none, this is the current
- * secret, which another change may have replaced while the bucket was tested.
+ * Returns the encrypted secret to store with a changed destination. If the change doesn't contain one, this is the
+ * current secret, which another change may have replaced while the bucket was being tested.
  */
 const sealedFor = (
   { secrets }: Deps,
@@ -173,7 +173,7 @@ const storeChange = async (deps: Deps, trx: Db, actor: Actor, before: StoredSche
   })
 }
 
-/** Changes a schedule, or pauses or resumes it. Tests a changed bucket first. */
+/** Updates, pauses, or resumes a schedule. Tests a changed bucket first. */
 export const changeSchedule = async (deps: Deps, actor: Actor, id: string, body: Change) => {
   const { db, config } = deps
   const { org } = actor

@@ -15,7 +15,8 @@ type ScheduleInput = Pick<
 type Environment = { allowedPrivateAddresses: string[] }
 
 /**
- * Validates the properties of one kind. `needed` are required, `optional` are allowed, and others from `all` are not.
+ * Validates the properties for one kind. `needed` are required, `optional` are allowed, and all others in `all` are
+ * forbidden.
  */
 const faultsOfKind = (path: string, given: object, needed: string[], optional: string[], all: string[]): Issue[] => {
   const present = all.filter((name) => name in given)
@@ -46,7 +47,7 @@ const faultOfEndpoint = (text: string, { allowedPrivateAddresses }: Environment)
   if (!url || !['https:', 'http:'].includes(url.protocol) || url.username !== '' || url.password !== '') {
     return 'must be an https URL without credentials'
   }
-  // Whether the URL is in one of these networks is checked when connecting to the store.
+  // Whether the URL is in one of these networks is only checked when connecting to the store.
   if (url.protocol === 'http:' && allowedPrivateAddresses.length === 0) {
     return 'must be an https URL: http is only allowed for private networks in EARSHOT_ALLOWED_PRIVATE_ADDRESSES'
   }
@@ -124,7 +125,7 @@ const parseContents = ({ config, conversationConfig }: ScheduleInput): { config?
   return conversationConfig ? { config: parseConversations(conversationConfig, 'conversationConfig') } : {}
 }
 
-/** Validates the given properties and reports all errors at once. */
+/** Validates the given properties, and reports all errors at once. */
 export const parseSchedule = (given: ScheduleInput, environment: Environment) => {
   const { recurrence, window, destination } = given
   const faults = [

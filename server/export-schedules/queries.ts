@@ -29,7 +29,7 @@ export type ScheduleDestination = S3Bucket | { type: 'webhook'; webhookEndpointI
 
 type Status = 'active' | 'paused'
 export type PauseReason = 'by_hand' | 'failing' | 'owner_left'
-/** The configuration of the export, except its period and endpoint. */
+/** The configuration of the export, without its period and endpoint. */
 type Config = Record<string, unknown> & { timezone: string; format: 'csv' | 'xlsx' | 'parquet' | 'jsonl' }
 
 const columns = [
@@ -86,7 +86,7 @@ export type ScheduleContent = {
   windowRule: WindowRule
   settleMinutes: number
   destination: ScheduleDestination
-  /** The encrypted secret. It is null for webhooks. */
+  /** The encrypted secret. Null for webhooks. */
   secret: string | null
 }
 

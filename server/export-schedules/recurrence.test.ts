@@ -56,7 +56,7 @@ describe('the run times of a schedule', () => {
       fc.property(recurrences, fc.constantFrom(...zones), instants, (recurrence, zone, after) => {
         const planned = plannedAfter(recurrence, zone, after)
         expect(planned > after).toBe(true)
-        // There is no run time in between, so looking back from just before finds the previous one.
+        // There is no run time in between, so looking back from just before it finds the previous one.
         expect(latestPlanned(recurrence, zone, planned)).toEqual(planned)
         const before = latestPlanned(recurrence, zone, new Date(planned.getTime() - 1))
         expect(before <= after).toBe(true)

@@ -1,4 +1,4 @@
-// Calculates when a schedule runs: at local times in its time zone.
+// Calculates the run times of a schedule: local times in its time zone.
 import { hourMs } from '../platform/durations.ts'
 import { minuteAfter, openZone, type Zone } from '../platform/time-zone.ts'
 import type { Recurrence } from './queries.ts'
@@ -17,7 +17,7 @@ const isItsDay = (recurrence: Exclude<Recurrence, { every: 'hour' }>, date: Date
 }
 
 const minuteOfHourAfter = (minute: number, after: Date, { wallTime }: Zone): Date => {
-  // This goes by minutes, because some time zones change by half an hour.
+  // The search goes minute by minute, because some time zones change by half an hour.
   let next = minuteAfter(after)
   while (wallTime(next).getUTCMinutes() !== minute) next = minuteAfter(next)
   return next
@@ -40,7 +40,7 @@ const plannedInZone = (recurrence: Recurrence, zone: Zone, after: Date): Date =>
 export const plannedAfter = (recurrence: Recurrence, timezone: string, after: Date): Date =>
   plannedInZone(recurrence, openZone(timezone), after)
 
-/** Returns the latest run time that has passed. */
+/** Returns the latest run time in the past. */
 export const latestPlanned = (recurrence: Recurrence, timezone: string, now: Date): Date => {
   const zone = openZone(timezone)
   let latest = new Date(now.getTime() - reachHours[recurrence.every] * hourMs)

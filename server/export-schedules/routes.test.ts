@@ -36,7 +36,7 @@ it('reports every fault at once, and stores nothing', async () => {
   for (const [name, value] of [
     ['region', '-'],
     ['prefix', 'earshot/../calls'],
-    // These need other protocols: directory buckets and S3 on Outposts.
+    // Directory buckets and S3 on Outposts need other protocols.
     ['bucket', 'acme--use1-az1--x-s3'],
     ['bucket', 'acme--op-s3'],
   ] as const) {
@@ -123,7 +123,7 @@ it.each([
   const { request } = deps.outbound
   const spy = vi.spyOn(deps.outbound, 'request')
   onTestFinished(() => spy.mockRestore())
-  // The first request belongs to the change without a secret. Its response arrives after the other change is done.
+  // The first request is the change without a secret. Its response arrives after the other change is complete.
   spy.mockImplementationOnce(async (...sent) => {
     const answer = await request(...sent)
     Object.assign(store.credentials, { accessKeyId, secretAccessKey: 'rotated' })
@@ -159,7 +159,7 @@ it('can be changed property by property, and starts its periods where requested'
     window: { kind: 'since_last_run', hours: null, days: null },
   })
   expect(body.nextRunAt).toMatch(/:15:00.000Z$/)
-  // Sending the same times when a run is due does not delay it.
+  // Sending the same times when a run is due does not delay that run.
   clock.advance(3_600_000)
   const same = await change(key, id, { recurrence: { every: 'hour', minute: 15 } })
   expect(same.body.nextRunAt).toBe(body.nextRunAt)

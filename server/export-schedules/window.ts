@@ -9,8 +9,8 @@ type Windowed = {
 }
 
 /**
- * Returns the period of a run, which selects calls by their start. It ends some time before the run, because calls need
- * time to end, arrive, and be evaluated. Returns undefined if the period is empty.
+ * Returns the period of a run, which selects calls by their start times. It ends some time before the run, because
+ * calls need time to end, arrive, and be evaluated. Returns undefined if the period is empty.
  */
 export const windowOf = (schedule: Windowed, plannedFor: Date): { since: Date; until: Date } | undefined => {
   const { windowRule, settleMinutes, coveredUntil, config } = schedule

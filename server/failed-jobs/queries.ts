@@ -9,7 +9,7 @@ const columns = [
   'name',
   sql<number>`attempt - uncounted`.as('attemptCount'),
   sql<string>`coalesce(error, '')`.as('error'),
-  // A failed job has always ended.
+  // A failed job always has an end time.
   sql<Date>`ended_at`.as('failedAt'),
   'created_at as createdAt',
 ] as const
@@ -33,7 +33,7 @@ export const lockFailedJob = (trx: Db, org: OrgId, id: string) =>
     .forUpdate()
     .executeTakeFirstOrThrow(notFound)
 
-/** Restarts a failed job with all its attempts. It is due immediately. */
+/** Restarts a failed job with its full number of attempts. It is due immediately. */
 export const restartFailedJob = (trx: Db, org: OrgId, id: string, now: Date) =>
   trx
     .updateTable('jobs')

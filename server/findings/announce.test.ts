@@ -56,7 +56,7 @@ it('endpoints get each finding as in GET: created, changed, triaged, merged', as
     ['finding.updated', await get(spike.id)],
   ])
 
-  // Rejected changes send no event, and neither do changes of attachments.
+  // Rejected changes send no event. Neither do changes to attachments.
   await makeComment(server, key, spike.id)
   const conversationId = (await makeConversation(server, key)).id
   await call('POST', `/v1/findings/${spike.id}/conversations`, { key, body: { conversationId } })

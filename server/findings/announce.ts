@@ -5,7 +5,7 @@ import { getFinding } from './queries.ts'
 
 type Stored = Awaited<ReturnType<typeof getFinding>>
 
-/** Returns a finding in the format of the API, which omits some values if they are not set. */
+/** Returns a finding in the API's format, which omits some values if they are not set. */
 export const shown = ({ description, assigneeUserId, sourceKind, sourceId, ...finding }: Stored) => ({
   ...finding,
   ...(description !== null && { description }),
@@ -15,7 +15,7 @@ export const shown = ({ description, assigneeUserId, sourceKind, sourceId, ...fi
 
 export type AnnounceDeps = Pick<Deps, 'jobs' | 'clock' | 'reactions'>
 
-/** Notifies the subscribed endpoints, in the transaction that creates or changes the finding. Returns the finding. */
+/** Notifies subscribed endpoints in the transaction that creates or updates the finding. Returns the finding. */
 export const announceFinding = async (
   deps: AnnounceDeps,
   trx: Db,

@@ -7,12 +7,12 @@ import { updateFinding } from './queries.ts'
 type Unassigned = {
   findingId: string
   tags?: string[]
-  /** The agents of the finding's conversations by default. */
+  /** By default, the agents in the finding's conversations. */
   agentIds?: string[]
   now: Date
 }
 
-/** Assigns a new finding to the owner that the ownership rules name, if any. */
+/** Assigns a new finding to its owner according to the ownership rules, if there is one. */
 export const assignByRules = async (
   { reactions }: Pick<Deps, 'reactions'>,
   trx: Db,

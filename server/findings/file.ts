@@ -1,4 +1,4 @@
-// Creates the findings of the service itself.
+// Creates findings on behalf of the service itself.
 
 import { publishChanges } from '../platform/changes/changes.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
@@ -14,12 +14,12 @@ import { findFindingOfSource, insertFinding, moveFinding, type RecurringSource }
 const findingTypes = { monitorSpike: 1, experimentHealth: 2, latency: 3 }
 
 /**
- * The maximum number of conversations to attach to something that recurs. A spike that lasts for weeks would otherwise collect all
- * affected conversations.
+ * The maximum number of conversations to attach to a recurring finding. Otherwise, a spike that lasts for weeks would
+ * collect all affected conversations.
  */
 const mostGathered = 500
 
-/** The time without new findings of a source after somebody ignored its finding. */
+/** After somebody ignores a source's finding, the source creates no new findings for this long. */
 const quietMs = 30 * 24 * 60 * 60 * 1_000
 
 type Text = { title: string; paragraphs: string[] }
@@ -32,7 +32,7 @@ type Occurrence = {
   tell: () => Promise<Text>
 }
 
-/** Returns a document in the format of the description editor, TipTap. */
+/** Returns a document in the format of TipTap, the description editor. */
 const documentOf = (paragraphs: string[]) => ({
   type: 'doc',
   content: paragraphs.map((text) => ({ type: 'paragraph', content: [{ type: 'text', text }] })),
@@ -44,8 +44,8 @@ const isQuiet = ({ status, statusChangedAt }: LockedFinding, ignoredSince: Date)
   status === 'ignored' && statusChangedAt > ignoredSince
 
 /**
- * Reopens a finding. Keeps its title and description, because people may have edited them. The reason for the move
- * describes the current state.
+ * Reopens a finding. Keeps its title and description, because people may have edited them. The reason for the status
+ * change describes the current state.
  */
 const reopen = async (trx: Db, org: OrgId, held: LockedFinding, { now, tell }: Occurrence): Promise<void> => {
   const { paragraphs } = await tell()
@@ -85,9 +85,9 @@ const insertOccurrence = async (
 type Filed = { id: string; news: 'created' | 'reopened' | undefined }
 
 /**
- * Adds what occurred to the existing finding of its source, which is reopened if it was closed, or creates a new one.
- * Returns undefined if it is suppressed. A source can only have one open finding, so the transaction fails if another
- * one is created at the same time.
+ * Adds an occurrence to the existing finding of its source and reopens the finding if it was closed, or creates a new
+ * finding. Returns undefined if the finding is suppressed. A source can only have one open finding, so the transaction
+ * fails if another one is created at the same time.
  */
 const fileOccurrence = async (
   deps: AnnounceDeps,
@@ -116,7 +116,7 @@ const fileOccurrence = async (
   return { id, news }
 }
 
-/** Files a spike in the rate of a monitor. */
+/** Creates or updates the finding about a spike in a monitor's rate. */
 export const fileSpike = (
   deps: AnnounceDeps,
   trx: Db,
@@ -125,7 +125,7 @@ export const fileSpike = (
 ): Promise<Filed | undefined> =>
   fileOccurrence(deps, trx, org, { source: { kind: 'monitor', id }, findingType: findingTypes.monitorSpike }, spike)
 
-/** Files that the response times that an agent reports differ from those in its recordings. */
+/** Creates or updates the finding about an agent whose reported response times differ from those in its recordings. */
 export const fileLatencyGap = (
   deps: AnnounceDeps,
   trx: Db,
@@ -137,7 +137,7 @@ export const fileLatencyGap = (
 type Concern = Text & { experimentId: string; agentId: string; now: Date }
 
 /**
- * Creates a finding about something that makes an experiment untrustworthy. Called at most once for each experiment.
+ * Creates a finding about a problem that makes an experiment untrustworthy. Called at most once for each experiment.
  */
 export const fileConcern = async (
   deps: AnnounceDeps,

@@ -1,4 +1,4 @@
-/** The limits of a finding. */
+/** The limits for findings. */
 export const mostAttached = 10_000
 export const mostComments = 1_000
 export const mostMerged = 100

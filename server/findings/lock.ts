@@ -7,8 +7,8 @@ import { getStanding, lockFinding } from './queries.ts'
 export type LockedFinding = Awaited<ReturnType<typeof lockFinding>>
 
 /**
- * Locks and returns the finding, or the one that it was merged into. Never locks both: merging the target also locks
- * its earlier sources, which would cause a deadlock.
+ * Locks and returns the finding, or the finding that it was merged into. Never locks both: merging the target also
+ * locks its earlier sources, which would cause a deadlock.
  */
 export const lockStandingFinding = async (trx: Db, org: OrgId, id: string): Promise<LockedFinding> => {
   for (;;) {
@@ -17,7 +17,7 @@ export const lockStandingFinding = async (trx: Db, org: OrgId, id: string): Prom
   }
 }
 
-/** Locks a finding. Throws if it was merged, because a merged finding does not change. */
+/** Locks a finding. Throws if it was merged, because merged findings can't change. */
 export const lockUnmergedFinding = async (trx: Db, org: OrgId, id: string): Promise<LockedFinding> => {
   const locked = await lockFinding(trx, org, id)
   if (locked.mergedIntoId === null) return locked

@@ -10,11 +10,11 @@ import { listIdsWithMerged, moveFinding, redirectMerged, updateFinding } from '.
 type Merge = { intoId: string; now: Date }
 
 /**
- * Merges a finding into another. The source is resolved and the target represents both. The target gets the
- * conversations. Comments and history stay with the source and are shown together with the target's.
+ * Merges a finding into another one. The source is resolved, and the target represents both. The conversations are
+ * attached to the target. Comments and history stay with the source and are shown together with the target's.
  */
 export const mergeFinding = async (trx: Db, { org, userId }: Actor, id: string, { intoId, now }: Merge) => {
-  // The IDs are locked in one order, so that two findings can be merged into each other at the same time without a
+  // The IDs are locked in a fixed order, so that two findings can be merged into each other at the same time without a
   // deadlock.
   const [first, second] = [id.toLowerCase(), intoId.toLowerCase()].sort()
   if (first === undefined || second === undefined) throw new Error('two were given')

@@ -9,7 +9,9 @@ export type FindingStatus = 'open' | 'acknowledged' | 'resolved' | 'ignored'
 export type Priority = 'none' | 'low' | 'medium' | 'high' | 'urgent'
 type SourceKind = 'manual' | 'monitor' | 'experiment' | 'agent'
 
-/** What findings of the service recur for. Each has at most one that is neither resolved nor ignored. */
+/**
+ * The possible sources of recurring findings. Each source has at most one finding that is neither resolved nor ignored.
+ */
 export type RecurringSource = { kind: 'monitor' | 'agent'; id: string }
 
 const columnsOf = (org: OrgId) =>
@@ -25,7 +27,7 @@ const columnsOf = (org: OrgId) =>
     sql<number>`(
     SELECT count(*) FROM finding_conversations c
     WHERE c.organization_id = ${org} AND c.finding_id = f.id)`.as('conversationCount'),
-    // This includes the comments of findings that were merged into this one.
+    // Includes the comments on findings that were merged into this one.
     sql<number>`(
     SELECT count(*) FROM finding_comments c
     WHERE c.organization_id = ${org} AND c.finding_id = f.id) + (
@@ -86,7 +88,7 @@ export const listFindings = (db: Db, org: OrgId, filter: FindingFilter, page: Pa
     .execute()
 }
 
-/** Lists the IDs of the finding and of those that were merged into it. */
+/** Lists the IDs of the finding and of the findings that were merged into it. */
 export const listIdsWithMerged = async (db: Db, org: OrgId, id: string): Promise<string[]> => {
   const rows = await db
     .selectFrom('findings')
@@ -97,7 +99,7 @@ export const listIdsWithMerged = async (db: Db, org: OrgId, id: string): Promise
   return rows.map((row) => row.id)
 }
 
-/** Returns the ID of the finding, or of the one that it was merged into. */
+/** Returns the ID of the finding, or of the finding that it was merged into. */
 export const getStanding = async (db: Db, org: OrgId, id: string): Promise<string> => {
   const { standing } = await db
     .selectFrom('findings')
@@ -108,7 +110,7 @@ export const getStanding = async (db: Db, org: OrgId, id: string): Promise<strin
   return standing
 }
 
-/** Locks a finding until the transaction ends, and returns what a change needs. */
+/** Locks a finding until the transaction ends, and returns the data that a change needs. */
 export const lockFinding = (trx: Db, org: OrgId, id: string) =>
   trx
     .selectFrom('findings')
@@ -128,9 +130,9 @@ export const lockFinding = (trx: Db, org: OrgId, id: string) =>
 type OfSource = { source: RecurringSource; ignoredSince: Date }
 
 /**
- * Returns the finding of a source: preferably one that is neither resolved nor ignored, otherwise the last one. If the
- * finding was merged, its target counts, with one exception: a closed target that belongs to another source must not
- * be reopened, because that source may have an open finding. If the target was ignored recently, it still counts.
+ * Returns the finding of a source: preferably one that is neither resolved nor ignored, otherwise the last one. If that
+ * finding was merged, returns its target, with one exception: a closed target that belongs to another source must not
+ * be reopened, because that source may have an open finding. If the target was ignored recently, it is returned anyway.
  */
 export const findFindingOfSource = async (db: Db, org: OrgId, { source, ignoredSince }: OfSource) => {
   const { rows } = await sql<{ id: string }>`
@@ -144,7 +146,7 @@ export const findFindingOfSource = async (db: Db, org: OrgId, { source, ignoredS
   return rows[0]?.id
 }
 
-/** Returns when a finding of this source was resolved last. */
+/** Returns the last time at which a finding of this source was resolved. */
 export const findResolvedAt = async (db: Db, org: OrgId, source: RecurringSource): Promise<Date | undefined> => {
   const { at } = await db
     .selectFrom('findings')
@@ -165,7 +167,7 @@ type NewFinding = {
   tags?: string[]
   findingType: number
   assigneeUserId?: string | undefined
-  /** This is undefined if the service creates the finding. */
+  /** Undefined if the service creates the finding. */
   createdByUserId?: string
   source: { kind: 'manual' } | { kind: 'experiment'; id: string } | RecurringSource
   now: Date
@@ -223,7 +225,7 @@ export type Move = {
   id: string
   findingId: string
   kind: 'triage' | 'merge' | 'recurrence'
-  /** This is undefined if the service moves the finding. */
+  /** Undefined if the service changes the status. */
   byUserId?: string
   from: BoardColumn
   to: BoardColumn
@@ -232,7 +234,7 @@ export type Move = {
   now: Date
 }
 
-/** Moves a locked finding, and records the move. */
+/** Changes the status of a locked finding, and records the change. */
 export const moveFinding = async (trx: Db, org: OrgId, { findingId, from, to, now, ...move }: Move): Promise<void> => {
   await trx
     .updateTable('findings')
@@ -271,7 +273,7 @@ export const moveFinding = async (trx: Db, org: OrgId, { findingId, from, to, no
     .execute()
 }
 
-/** Makes findings that were merged into the source refer to the target. */
+/** Makes findings that were merged into the source refer to the target instead. */
 export const redirectMerged = (trx: Db, org: OrgId, { from, into }: { from: string; into: string }) =>
   trx
     .updateTable('findings')
@@ -280,7 +282,7 @@ export const redirectMerged = (trx: Db, org: OrgId, { from, into }: { from: stri
     .where('merged_into_id', '=', from)
     .execute()
 
-/** Lists the moves of these findings, newest first. */
+/** Lists the status changes of these findings, newest first. */
 export const listMoves = (db: Db, org: OrgId, findingIds: string[], page: Page) =>
   db
     .selectFrom('finding_moves')

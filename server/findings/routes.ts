@@ -51,7 +51,8 @@ const checkAssignee = async (trx: Db, org: OrgId, userId: string): Promise<void>
 }
 
 /**
- * Throws if the request contains status or priority. They have their own operation, but clients often send them here.
+ * Throws if the request contains a status or priority. These have their own operation, but clients often send them
+ * here.
  */
 const refuseTriage = async ({ body }: { body: unknown }): Promise<void> => {
   const issues: Issue[] = ['status', 'priority']
@@ -200,7 +201,8 @@ export const findings = (app: App, deps: Deps): void => {
             throw error
           },
         )
-        // A client can send back a response of GET without changing anything, even if the assignee has left.
+        // A client can send back the response of a GET request without changing anything, even if the assignee has
+        // left.
         const isNew = body.assigneeUserId?.toLowerCase() !== assigneeUserId
         if (body.assigneeUserId && isNew) await checkAssignee(trx, actor.org, body.assigneeUserId)
         await updateFinding(trx, actor.org, id, change)

@@ -9,7 +9,7 @@ const { call, clock } = server
 
 type Allowed = [from: FindingStatus, to: FindingStatus]
 
-/** The transitions that the API documents. They are listed here independently of the code. */
+/** The transitions that the API documents, listed independently of the code. */
 const allowed: Allowed[] = [
   ['open', 'acknowledged'],
   ['open', 'resolved'],
@@ -112,7 +112,7 @@ describe('triage', () => {
       call('POST', `/v1/findings/${finding}/triage`, { key, body: { status } })
     await triage(id, 'resolved')
     const other = (await makeFinding(server, key)).id
-    // An old service created a new finding each time, which left two findings of one monitor.
+    // An old service created a new finding each time, which left two findings for one monitor.
     await server.deps.db
       .updateTable('findings')
       .set({ source_id: monitorId })

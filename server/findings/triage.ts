@@ -9,7 +9,7 @@ import { movesFrom } from './status-changes.ts'
 
 type Triage = FindingTriage & { now: Date }
 
-/** Changes a finding's status as the table of transitions allows, its priority, or both. Returns its ID. */
+/** Changes a finding's status (as the transitions allow), its priority, or both. Returns its ID. */
 export const triageFinding = async (
   trx: Db,
   { org, userId }: Actor,

@@ -68,8 +68,8 @@ const isFailingNow = ({ lastFailedAt, lastAnsweredAt }: ModelRequests): boolean 
   lastFailedAt !== null && (lastAnsweredAt === null || lastFailedAt > lastAnsweredAt)
 
 /**
- * Returns the number of seconds within which 95% of the requests were answered, or undefined if they took longer than
- * every limit.
+ * Returns the number of seconds within which 95% of the requests were answered, or undefined if that exceeds every
+ * limit.
  */
 const usualSeconds = (models: ModelRequests[]): number | undefined => {
   const sum = (pick: (model: ModelRequests) => number) => models.reduce((all, model) => all + pick(model), 0)
@@ -85,7 +85,7 @@ const usualSeconds = (models: ModelRequests[]): number | undefined => {
 
 const worryingShare = 0.05
 
-/** Checks how model endpoints respond, and counts the evaluations that wait for a failing one. */
+/** Checks how model endpoints respond, and counts the evaluations that are waiting for a failing endpoint. */
 const checkJudges = async (db: Db, org: OrgId, now: Date): Promise<Check> => {
   const models = await listModelRequests(db, org, new Date(now.getTime() - dayMs))
   const { jobs, nextAt } = await countPostponed(db, org, judge.name)
@@ -125,7 +125,7 @@ const checkTranscriptions = async (db: Db, org: OrgId, now: Date): Promise<Check
   return { ...common, status: 'degraded', message: message.trim() }
 }
 
-/** Checks several things of one kind, each of which can fail separately. */
+/** Checks several resources of one kind, each of which can fail separately. */
 const checkFailing = (name: string, one: string, fine: string, failing: Failing[]): Check => ({
   name,
   status: failing.length > 0 ? 'failing' : 'ok',
@@ -184,8 +184,8 @@ const growthOf = (bytes: number, days: number): string =>
 const weekDays = 7
 
 /**
- * Checks the size of files and the database. The database belongs to all organizations, so its size is only shown if
- * there is a single one.
+ * Checks the size of files and the database. All organizations share the database, so its size is only shown if there
+ * is a single organization.
  */
 const checkStorage = async (db: Db, org: OrgId, now: Date): Promise<Check> => {
   const files = await getFileSizes(db, org, new Date(now.getTime() - weekDays * dayMs))
@@ -264,13 +264,13 @@ const resultChecks = async (db: Db, org: OrgId, now: Date): Promise<Check[]> => 
   await checkJudges(db, org, now),
 ]
 
-/** Runs the checks that explain missing results. They only refer to things that viewers can also see elsewhere. */
+/** Runs the checks that explain missing results. They only mention things that viewers can also see elsewhere. */
 export const checkResults = async ({ db, clock }: Pick<Deps, 'db' | 'clock'>, org: OrgId) => {
   const checks = await resultChecks(db, org, clock.now())
   return inAll(checks.map((check) => (check.name === 'ingestion' ? { ...check, details: [] } : check)))
 }
 
-/** Runs all checks of an organization. */
+/** Runs all checks for an organization. */
 export const checkHealth = async (
   { db, clock, sweeps }: Pick<Deps, 'db' | 'clock' | 'sweeps'>,
   org: OrgId,

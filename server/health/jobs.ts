@@ -13,7 +13,7 @@ export const measureDatabase = defineJob({
   run: ({ db }: Deps) => storeDatabaseSize(db),
 })
 
-/** Deletes counts of requests to model endpoints that no health check reads. */
+/** Deletes counts of model endpoint requests that no health check reads anymore. */
 export const sweepJudgeRequests = defineCleanup({
   name: 'health.sweep-judge-requests',
   schedule: '45 4 * * *',

@@ -19,7 +19,7 @@ export const listSources = async (db: Db, org: OrgId): Promise<IngestionSource[]
 
 export type MonitorFailures = { id: string; name: string; results: number; failed: number; reason: string | null }
 
-/** Lists the monitors with evaluations that failed after `since`, the most failures first. */
+/** Lists the monitors with evaluations that failed after `since`, starting with the most failures. */
 export const listFailingMonitors = async (db: Db, org: OrgId, since: Date): Promise<MonitorFailures[]> => {
   const failed = sql`SELECT r.monitor_id, count(*) AS failed, max(r.evaluated_at) AS last_at FROM monitor_results r
     WHERE r.organization_id = ${org} AND r.evaluated_at >= ${since}::timestamptz AND r.status = ${codes.failed}
@@ -41,7 +41,10 @@ export const listFailingMonitors = async (db: Db, org: OrgId, since: Date): Prom
 
 export type FailedTranscriptions = { name: string; failed: number; reason: string | null }
 
-/** Counts the transcriptions that failed after `since` by model, the most failures first, with the latest reason. */
+/**
+ * Counts the transcriptions that failed after `since`, by model, with the latest reason, starting with the most
+ * failures.
+ */
 export const listFailedTranscriptions = async (db: Db, org: OrgId, since: Date): Promise<FailedTranscriptions[]> => {
   const { rows } = await sql<FailedTranscriptions>`
     SELECT x.model AS name, count(*) AS failed, (array_agg(x.failure ORDER BY x.ended_at DESC))[1] AS reason
@@ -53,7 +56,7 @@ export const listFailedTranscriptions = async (db: Db, org: OrgId, since: Date):
 
 export type Failing = { id: string; name: string; since: Date | null; reason: string | null }
 
-/** Lists webhook endpoints that fail, or were disabled because they did. */
+/** Lists webhook endpoints that fail, or that were disabled because of failures. */
 export const listFailingEndpoints = async (db: Db, org: OrgId): Promise<Failing[]> => {
   const { rows } = await sql<Failing>`
     SELECT e.id, e.name, e.failing_since AS since, e.disabled_reason AS reason FROM webhook_endpoints e
@@ -75,7 +78,7 @@ export const listFailingDestinations = async (db: Db, org: OrgId): Promise<Faili
   return rows
 }
 
-/** Lists provider syncs whose latest runs failed, or that are paused. */
+/** Lists provider syncs that are paused, or whose latest runs failed. */
 export const listFailingSyncs = async (db: Db, org: OrgId): Promise<Failing[]> => {
   const { rows } = await sql<Failing>`
     SELECT s.integration_id AS id, i.name, NULL::timestamptz AS since, coalesce(s.paused_reason, (
@@ -104,8 +107,8 @@ export const listFailingSchedules = async (db: Db, org: OrgId): Promise<Failing[
 export type QueuedJobs = { name: string; waiting: number; dead: number; oldestDueAt: Date | null }
 
 /**
- * Counts the organization's jobs by name: those that are due or running, and those that failed for good. Each state has
- * its own index, and none contains completed jobs.
+ * Counts the organization's jobs by name: jobs that are due or running, and jobs that failed permanently. Each state
+ * has its own index, and no index contains completed jobs.
  */
 export const countJobs = async (db: Db, org: OrgId): Promise<QueuedJobs[]> => {
   const { rows } = await sql<QueuedJobs>`
@@ -151,7 +154,7 @@ export const listModelRequests = async (db: Db, org: OrgId, since: Date): Promis
 
 export type Postponed = { jobs: number; nextAt: Date | null }
 
-/** Counts evaluations that wait for the model endpoint, and returns when the first of them is retried. */
+/** Counts the evaluations that are waiting for the model endpoint, and returns the time of the first retry. */
 export const countPostponed = async (db: Db, org: OrgId, jobName: string): Promise<Postponed> => {
   const { rows } = await sql<Postponed>`
     SELECT count(*) AS jobs, min(j.due_at) AS "nextAt" FROM jobs j
@@ -173,7 +176,7 @@ export const listSyncGaps = async (db: Db, org: OrgId): Promise<SyncGaps[]> => {
 
 export type FileSizes = { bytes: number; addedBytes: number }
 
-/** Returns the size of the stored recordings, and how much was added after `since`. */
+/** Returns the total size of stored recordings, and the size added after `since`. */
 export const getFileSizes = async (db: Db, org: OrgId, since: Date): Promise<FileSizes> => {
   const { rows } = await sql<FileSizes>`
     SELECT coalesce(sum(r.bytes), 0)::bigint AS bytes,

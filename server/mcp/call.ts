@@ -1,4 +1,4 @@
-// Calls a tool by sending the operation's request with the caller's key, so that all its checks apply.
+// Calls a tool by sending the operation's request with the caller's key, so that all checks for the operation apply.
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { FastifyRequest } from 'fastify'
 import type { ServiceDeps } from '../deps.ts'
@@ -11,7 +11,7 @@ type Args = Record<string, unknown>
 
 const failed = (message: string): CallToolResult => ({ isError: true, content: [{ type: 'text', text: message }] })
 
-/** Encloses the response in a fence, because it contains what people said and wrote. */
+/** Encloses the response in a fence, because it contains text that people said or wrote. */
 const asData = (answer: Args): CallToolResult => ({
   structuredContent: answer,
   content: [
@@ -24,7 +24,7 @@ const asData = (answer: Args): CallToolResult => ({
   ],
 })
 
-/** Returns whether a value can be part of a query: a plain value or a list of them. */
+/** Returns whether a value can be part of a query: a scalar or a list of scalars. */
 const isWords = (value: unknown): boolean => [value].flat().every((each) => typeof each !== 'object' || each === null)
 
 const requestOf = ({ path, placeOf }: Pick<Callable, 'path' | 'placeOf'>, args: Args) => {

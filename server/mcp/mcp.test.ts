@@ -125,7 +125,7 @@ describe('tools', () => {
       get_alignment: { id: alignment.monitorId, alignmentId: alignment.id },
       create_alignment: { id: alignable.monitorId, proposals: ['threshold'], dryRun: true },
     }
-    // The client checks the responses once it knows the output schemas.
+    // The client checks responses after it has received the output schemas.
     const client = await connect(key)
     await client.listTools()
     for (const { name } of tools) {
@@ -159,7 +159,7 @@ describe('tools', () => {
     const odd = await use(key, 'list_agents', { companyId: { toString: 1 } })
     expect(odd).toMatchObject({ isError: true, text: expect.stringContaining('companyId must be') })
     expect(await use(key, 'get_conversation', { id: 'x' })).toMatchObject({ isError: true, text: 'id must be a UUID' })
-    // Dots in the ID could lead to another operation: /v1/findings/../conversations.
+    // Dots in the ID could lead to a different operation: /v1/findings/../conversations.
     for (const id of ['..', '.', '%2e%2e']) {
       expect(await use(key, 'list_finding_conversations', { id })).toMatchObject({
         isError: true,

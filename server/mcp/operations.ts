@@ -1,4 +1,4 @@
-// Reads the operations of the tools from the OpenAPI document.
+// Reads the tools' operations from the OpenAPI document.
 import type { Access } from '../platform/http/access.ts'
 import type { JsonSchema } from '../platform/http/examples.ts'
 import type { App } from '../platform/http/http.ts'
@@ -24,11 +24,11 @@ export type Callable = {
   outputSchema: JsonSchema
   placeOf: Map<string, ParameterLocation>
   /**
-   * Validates what the operation itself can't: arguments that only shape the response, and path arguments, which could
-   * lead to another operation if they contained dots.
+   * Validates arguments that the operation can't validate: those that only shape the response, and path arguments,
+   * which could lead to a different operation if they contained dots.
    */
   faultOf: (args: Record<string, unknown>) => string | undefined
-  /** This is set for the operation that returns a link. */
+  /** Set for the operation that returns a link. */
   linkPath: string | undefined
 }
 
@@ -77,7 +77,7 @@ const argumentsOf = ({ parameters = [], requestBody }: Operation, { components }
 const outputDepth = 4
 
 /**
- * Returns the output schema without limits, because responses are changed: texts are shortened, large parts become
+ * Returns the output schema without limits, because responses are changed: texts are shortened, large values become
  * text, and names and links are added.
  */
 const loosened = (schema: JsonSchema, depth = outputDepth): JsonSchema => {
@@ -144,7 +144,7 @@ const callableOf = (document: OpenApiDocument, tool: Tool): Callable => {
   }
 }
 
-/** Reads the operations. Runs once all routes are registered. */
+/** Reads the operations. Runs after all routes are registered. */
 export const readCallables = (app: App): Map<string, Callable> => {
   const document = openApiDocument(app)
   return new Map(tools.map((tool) => [tool.name, callableOf(document, tool)]))

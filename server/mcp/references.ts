@@ -1,4 +1,4 @@
-// Adds the names and console links of resources next to their IDs in responses.
+// Adds resource names and console links next to IDs in responses.
 
 import type { ServiceDeps } from '../deps.ts'
 import type { OrgId } from '../platform/db/database.ts'
@@ -24,7 +24,7 @@ const foreign = new Set(['metadata', 'content', 'turns', 'description', 'evidenc
 const mostIds = 1_000
 const deepest = 6
 
-/** Visits each object of a response. */
+/** Visits each object in a response. */
 const visit = (value: unknown, see: (object: Json) => void, depth = 0): void => {
   if (depth > deepest) return
   if (Array.isArray(value)) for (const item of value) visit(item, see, depth + 1)

@@ -1,4 +1,4 @@
-// Shortens responses for models. Long values are shortened if they can be requested separately, and the response says
+// Shortens responses for models. Long values are shortened if they can be requested separately, and the response states
 // how much is missing.
 
 import type { JsonSchema } from '../platform/http/examples.ts'
@@ -7,11 +7,11 @@ import { isObject } from '../platform/is-object.ts'
 type Json = Record<string, unknown>
 export type Shorten = (answer: Json, args: Json) => Json
 
-/** The maximum number of characters of a text. */
+/** The maximum number of characters in a text. */
 const mostCharacters = 2_000
-/** The maximum number of characters of a response, which is about 15,000 tokens. */
+/** The maximum number of characters in a response, which is about 15,000 tokens. */
 const mostInAll = 60_000
-/** The characters of a response that are reserved for the note on how to continue. */
+/** The number of characters reserved in a response for the note on how to continue. */
 const noteCharacters = 400
 const defaultTurns = 50
 const mostTurns = 200
@@ -23,18 +23,18 @@ export const transcriptArguments: Record<string, JsonSchema> = {
 
 const listOf = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isObject) : [])
 
-/** Returns JSON in which no text can close the fence around it. */
+/** Returns JSON in which no text can close the surrounding fence. */
 export const encode = (value: unknown): string => JSON.stringify(value).replaceAll('<', '\\u003c')
 
 const sizeOf = (value: unknown): number => encode(value).length
 
 /**
- * Returns whether a text is a link, which would not work if it was shortened. Signed links can be longer than other
+ * Returns whether a text is a link, because a shortened link would not work. Signed links can be longer than other
  * texts.
  */
 const isLink = (text: string): boolean => text.length <= 8_000 && /^https?:\/\/\S+$/.test(text)
 
-/** Shortens long texts. A shortened text ends with a note, and never within a character. */
+/** Shortens long texts. A shortened text ends with a note, and is never cut within a character. */
 const cutTexts = (value: unknown): unknown => {
   if (typeof value === 'string') {
     if (value.length <= mostCharacters || isLink(value)) return value
@@ -46,7 +46,7 @@ const cutTexts = (value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, cutTexts(part)]))
 }
 
-/** Replaces the largest parts with the beginning of their JSON until the response fits. */
+/** Replaces the largest values with the beginning of their JSON until the response fits. */
 const shrink = (object: Json, room: number): Json => {
   const parts = Object.entries(object).filter(([, part]) => typeof part === 'object' && part !== null)
   let shrunk = object
@@ -76,7 +76,7 @@ const withoutNulls = (object: Json): Json =>
 
 const shortTurn = ({ words: _words, latency: _latency, ...turn }: Json): Json => withoutNulls(turn)
 
-/** Returns turns from the requested one on. Leaves out the times of words and the original text. */
+/** Returns turns starting with the requested one. Omits word times and the original text. */
 export const shortTranscript: Shorten = ({ content: _content, recordingUrl: _link, turns, ...transcript }, args) => {
   const all = listOf(turns)
   const from = Number(args.fromTurn ?? 0)
@@ -94,10 +94,10 @@ export const shortTranscript: Shorten = ({ content: _content, recordingUrl: _lin
   }
 }
 
-/** The most places of a kind in the sound of a conversation. */
+/** The maximum number of marks of each kind in the sound of a conversation. */
 const mostPlaces = 50
 
-/** Returns a sound with its measures. When each side speaks is only in the console. */
+/** Returns a sound with its measures. The times at which each side speaks are only available in the console. */
 export const shortSound: Shorten = ({ segments: _segments, ...sound }) => {
   const places = ['gaps', 'talkOver', 'marks'].map((name): [string, Json[]] => [name, listOf(sound[name])])
   const left = places.flatMap(([name, all]) => (all.length > mostPlaces ? [`${all.length - mostPlaces} ${name}`] : []))
@@ -124,7 +124,9 @@ const outcomeFields = [
 const pick = (object: Json, names: string[]): Json =>
   Object.fromEntries(names.filter((name) => name in object).map((name) => [name, object[name]]))
 
-/** Returns an experiment with its verdicts first. The timeline and the distributions are only in the console. */
+/**
+ * Returns an experiment with its verdicts first. The timeline and the distributions are only available in the console.
+ */
 export const shortExperiment: Shorten = ({ outcomes, health, notifications: _people, ...experiment }) => ({
   ...experiment,
   outcomes: listOf(outcomes).map((outcome) => pick(outcome, outcomeFields)),
@@ -134,11 +136,11 @@ export const shortExperiment: Shorten = ({ outcomes, health, notifications: _peo
 })
 
 /**
- * Limits a response. A list that does not fit loses its last items. It also loses its cursor, which would skip those
- * items.
+ * Limits the size of a response. A list that does not fit loses its last items. It also loses its cursor, which would
+ * skip those items.
  */
 export const fitAnswer = (answer: Json, { hasPages }: { hasPages: boolean }): Json => {
-  // `cutTexts` turns an object into an object.
+  // `cutTexts` returns an object for an object.
   const cut = cutTexts(answer) as Json
   if (!Array.isArray(cut.data)) return shrink(cut, mostInAll)
   const { data, nextCursor, ...others } = cut

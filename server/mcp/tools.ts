@@ -6,7 +6,7 @@ import { type Shorten, shortExperiment, shortSound, shortTranscript, transcriptA
 
 export type Tool = {
   name: string
-  /** The name that clients show to people. */
+  /** The name that clients display. */
   title: string
   operationId: string
   /** Tells the model when to use the tool. The operation's schema describes the arguments. */
@@ -15,11 +15,11 @@ export type Tool = {
   shorten?: Shorten
   /** The arguments of `shorten`, which are not part of the operation. */
   reading?: Record<string, JsonSchema>
-  /** Arguments that models write in another format than the operation's. */
+  /** Arguments that models write in a different format than the operation's. */
   written?: Record<string, { schema: JsonSchema; read: (value: string) => unknown }>
-  /** The console page of the returned resource, which ends with its ID. */
+  /** The console page for the returned resource. Its URL ends with the resource's ID. */
   page?: string
-  /** The operation that returns a link for the same ID. It is called once the response has a `downloadPath`. */
+  /** The operation that returns a link for the same ID. It is called if the response has a `downloadPath`. */
   link?: string
 }
 

@@ -39,8 +39,9 @@ export const findMemberByEmail = (db: Db, org: OrgId, email: string) =>
   selectMembers(db, org).where('users.email', '=', email.toLowerCase()).executeTakeFirst()
 
 /**
- * Finds or creates the person with this address. They may be known from another organization. Unlike others, a new ID
- * does not start with the time, because it would reveal to the inviter whether the person was known before.
+ * Finds or creates the person with this address. The person may be known from another organization. Unlike other IDs, a
+ * new person's ID does not start with the time, because it would reveal to the inviter whether the person was known
+ * before.
  */
 export const insertUserIfNew = async (db: Db, user: { email: string; name: string }): Promise<string> => {
   const email = user.email.toLowerCase()
@@ -70,7 +71,7 @@ export const insertMember = (db: Db, org: OrgId, { id, userId, email, name, role
 
 /**
  * Locks the member to change, and counts the other owners. If the member has joined, only owners who have joined count,
- * because an invited owner may never join. All owners are locked in one order, so that two concurrent changes can't
+ * because an invited owner may never join. All owners are locked in a fixed order, so that two concurrent changes can't
  * remove the last owner.
  */
 export const lockMember = async (db: Db, org: OrgId, id: string) => {
@@ -101,7 +102,8 @@ export const isMember = async (trx: Db, org: OrgId, userId: string): Promise<boo
 }
 
 /**
- * Locks a membership until the transaction ends, so that removing the member also finds what is created for them here.
+ * Locks a membership until the transaction ends, so that removing the member also finds data that is being created for
+ * them.
  */
 export const lockMembershipShared = (db: Db, org: OrgId, userId: string) =>
   db

@@ -3,7 +3,7 @@ import type { Deps } from '../platform/deps.ts'
 import { deleteMonitorResults } from './jobs.ts'
 import { deleteResultsOf } from './queries.ts'
 
-/** Deletes the results of a deleted monitor in a job, because there can be many. */
+/** Deletes a deleted monitor's results in a job, because there can be many. */
 export const deleteResultsLater = (
   { jobs }: Pick<Deps, 'jobs'>,
   trx: Db,

@@ -32,7 +32,7 @@ const lengthOf = (row: Row, reasons: Map<string, ItemReason>): number =>
     return evidence.reduce((sum, { quote }) => sum + quote.length, length + (reasoning?.length ?? 0))
   }, 0)
 
-/** Adds their reasons to the items of a row. Without reasons, the breakdown is shortened. */
+/** Adds reasons to a row's items. Without reasons, the breakdown is shortened. */
 const explain = <R extends Row>(row: R, reasons: Map<string, ItemReason> | undefined) => ({
   ...row,
   breakdown: row.breakdown && {
@@ -49,8 +49,8 @@ const explain = <R extends Row>(row: R, reasons: Map<string, ItemReason> | undef
 })
 
 /**
- * Adds the reasons of results to the items of scorecards, up to a limit for the page. Otherwise, a page of large
- * scorecards could have hundreds of megabytes.
+ * Adds the reasons for results to scorecard items, up to a limit for the page. Otherwise, a page of large scorecards
+ * could have hundreds of megabytes.
  */
 export const withItemReasons = async <R extends Row>(db: Db, org: OrgId, rows: R[]) => {
   const explained: ReturnType<typeof explain<R>>[] = []

@@ -1,4 +1,4 @@
-/** The content of an unknown result, except its reason. */
+/** The content of an unknown result, without its reason. */
 export const noResult = {
   result: null,
   score: null,

@@ -18,7 +18,7 @@ export type ResultRow = {
   monitorId: string
   monitorVersion: number
   status: Status
-  /** This is null unless the status is scored. */
+  /** Null unless the status is scored. */
   result: Verdict | null
   score: number | null
   reasoning: string | null
@@ -26,12 +26,12 @@ export type ResultRow = {
   categories: string[] | null
   fields: Record<string, FieldValue> | null
   unsupportedFields: string[]
-  /** Null means now. If an equal result is already stored, it keeps its time. */
+  /** Null means now. If an equal result is already stored, its time is kept. */
   evaluatedAt: Date | null
   evaluator: string
   tokens: { input: number; output: number } | null
   cost: number | null
-  /** The response time of the model, or null if it was not asked. */
+  /** The response time of the model, or null if no model was asked. */
   responseMs: number | null
   /** The items of a scorecard. Null for other monitors. */
   breakdown: Breakdown | null
@@ -45,7 +45,7 @@ const columnOf = (
   read: (row: ResultRow) => string | number | Date | null,
 ): RawBuilder<unknown> => sql`${rows.map(read)}::${sql.raw(type)}[]`
 
-/** The columns of a result except its time, because an equal result is not written again. */
+/** The columns of a result without its time, because an equal result is not written again. */
 const found = [
   'status',
   'result',
@@ -64,12 +64,12 @@ const found = [
 ]
 const columnsOf = (table: string) => sql.join(found.map((name) => sql.ref(`${table}.${name}`)))
 
-/** Returns keys as the text of an array. Keys have no quotation marks. */
+/** Returns keys as the text of an array. Keys can't contain quotation marks. */
 const keysOf = (keys: string[] | null): string | null => keys && `{${keys.map((key) => `"${key}"`).join(',')}}`
 const unsupportedOf = ({ unsupportedFields }: Pick<ResultRow, 'unsupportedFields'>): string | null =>
   keysOf(unsupportedFields.length > 0 ? unsupportedFields : null)
 
-/** Returns the last result of each key, in one order so that two batches never deadlock. */
+/** Returns the last result for each key, in a fixed order so that two batches never deadlock. */
 const lastOfEach = (rows: ResultRow[]): ResultRow[] => {
   const last = new Map(rows.map((row) => [placeOf(row), row]))
   return [...last].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
@@ -79,9 +79,10 @@ const placeOf = ({ monitorId, conversationId, monitorVersion }: ResultRow) =>
   `${monitorId} ${conversationId} ${monitorVersion}`
 
 /**
- * Inserts or updates one row for each conversation and monitor version, and returns the outcome of each given row. The
- * last row of a key is stored. IDs are in lower case. The conversations and monitors are locked against deletion until
- * the transaction ends. `absent` lists those that do not exist. A row equal to the stored one is not written.
+ * Inserts or updates one row for each conversation and monitor version, and returns the outcome for each given row. If
+ * rows have the same key, the last one is stored. IDs are lowercase. The conversations and monitors are locked against
+ * deletion until the transaction ends. `absent` lists those that do not exist. Rows that equal the stored ones are not
+ * written.
  */
 export const upsertResults = async (trx: Db, org: OrgId, given: ResultRow[], now: Date): Promise<StoreOutcome[]> => {
   if (given.length === 0) return []
@@ -160,11 +161,11 @@ export type Evaluation = {
   evaluator: string
   /** The time when the conversations were read. */
   evaluatedAt: Date
-  /** One row for each conversation and monitor. All rows of a monitor have the same version. */
+  /** One row for each conversation and monitor. All rows for a monitor have the same version. */
   rows: Omit<ResultRow, 'evaluator' | 'evaluatedAt' | 'breakdown'>[]
 }
 
-/** Combines the values that few results have. Returns null if a result has none of them. */
+/** Combines the values that few results have. Returns null if a result has none of these values. */
 const detailsOf = (row: Evaluation['rows'][number]): string | null => {
   const { reasoning, evidence, categories, fields, tokens, cost, responseMs } = row
   const isSilent = [reasoning, categories, fields, tokens, cost, responseMs].every((value) => value === null)
@@ -182,12 +183,13 @@ const detailsOf = (row: Evaluation['rows'][number]): string | null => {
 }
 
 /**
- * Builds the text of an array, because there are many. Numbers and IDs are inserted unchanged, and texts are quoted.
+ * Builds the text of an array, because there are many values. Numbers and IDs are inserted unchanged, and texts are
+ * quoted.
  */
 const arrayOf = (values: (string | number | null)[]): string => `{${values.map((value) => value ?? 'NULL').join(',')}}`
 const quoted = (text: string | null): string | null => text && `"${text.replaceAll(/["\\]/g, '\\$&')}"`
 
-/** The result that is based on the later reading wins, so an outdated evaluation changes nothing. */
+/** The result based on the later reading wins, so an outdated evaluation changes nothing. */
 const inPlaceOfEarlier = sql`
   ON CONFLICT ON CONSTRAINT monitor_results_pkey DO UPDATE SET
     (${sql.join([...found, 'evaluated_at'].map((name) => sql.ref(name)))}) =
@@ -248,7 +250,7 @@ const insertEvaluation = (
 }
 
 /**
- * Stores results of the service itself, thousands with one statement. Most conversations are evaluated once, and
+ * Stores results from the service itself, thousands with one statement. Most conversations are evaluated only once, and
  * checking each row for a conflict takes a quarter of the time, so the first attempt does not check.
  */
 export const storeEvaluation = async (trx: Db, org: OrgId, evaluation: Evaluation): Promise<void> => {
@@ -353,8 +355,8 @@ export const getCallStart = async (db: Db, org: OrgId, conversationId: string): 
 type OfConversation = { id: string; startedAt: Date; history: boolean }
 
 /**
- * Lists the results of one conversation by monitor, newest version first. Without history, only the newest version of
- * each monitor is listed. The statement names the monitors, so that each row is found by one lookup.
+ * Lists the results of one conversation by monitor, newest version first. Without history, only the newest version's
+ * result is listed for each monitor. The statement names the monitors, so that each row is found by one lookup.
  */
 export const listConversationResults = (db: Db, org: OrgId, of: OfConversation, { limit, after }: Page) => {
   const { id, startedAt, history } = of
@@ -380,13 +382,13 @@ export const listConversationResults = (db: Db, org: OrgId, of: OfConversation, 
 
 type ItemPlace = { monitorId: string; version: number; callStartedAt: Date; conversationId: string }
 
-/** The limits for the quotes and the reasoning that are shown with an item. The item's own result has the rest. */
+/** The limits for the quotes and reasoning shown with an item. The item's own result contains all of them. */
 const mostQuotes = 5
 const longestReason = 1_000
 
 export type ItemReason = ItemPlace & { reasoning: string | null; evidence: Evidence[] }
 
-/** Returns the reasons for the results of scorecard items, each found by one lookup. */
+/** Returns the reasons for scorecard items' results, each found by one lookup. */
 export const listItemReasons = async (db: Db, org: OrgId, places: ItemPlace[]): Promise<ItemReason[]> => {
   const { rows } = await sql<ItemReason>`
     SELECT r.monitor_id AS "monitorId", r.monitor_version AS version, r.call_started_at AS "callStartedAt",
@@ -400,7 +402,7 @@ export const listItemReasons = async (db: Db, org: OrgId, places: ItemPlace[]): 
   return rows
 }
 
-/** The position of a row among those of its monitor. */
+/** The position of a row among its monitor's rows. */
 type ResultPosition = { callStartedAt: Date; conversationId: string; version: number }
 
 type Batch = { monitorId: string; limit: number; after: ResultPosition | undefined }
@@ -445,8 +447,8 @@ export const deleteMonitor = async (trx: Db, org: OrgId, id: string): Promise<vo
 type ErasedCall = { id: string; startedAt: Date }
 
 /**
- * Deletes the results of erased calls. The primary key finds them by monitor and start of the call. This includes
- * results of deleted monitors, which a job may not have deleted yet.
+ * Deletes the results of erased calls. The primary key finds them by monitor and call start. This includes results of
+ * deleted monitors, which may not have been deleted by a job yet.
  */
 export const deleteResultsOf = async (trx: Db, org: OrgId, erased: ErasedCall[]): Promise<void> => {
   await sql`

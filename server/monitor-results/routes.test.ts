@@ -58,7 +58,7 @@ const row = (fields: Partial<ResultRow> = {}): ResultRow => ({
 const upsert = (...rows: ResultRow[]) =>
   db.transaction().execute((trx) => upsertResults(trx, org, rows, server.clock.now()))
 
-/** Adds a version without a definition of its own, because only its number matters here. */
+/** Adds a version without its own definition, because only its number matters here. */
 const addVersion = (number: number) =>
   sql`
   INSERT INTO monitor_versions (organization_id, monitor_id, number, definition)
@@ -169,7 +169,7 @@ describe('a batch of results', () => {
       ...Array(13).fill('rejected'),
     ])
     const errors = data.slice(2).map(({ error }: { error: object }) => error)
-    // Random IDs and those of another organization lead to the same error.
+    // Random IDs and IDs from another organization lead to the same error.
     expect(new Set(errors.slice(0, 5).map((error: object) => JSON.stringify(error))).size).toBe(1)
     expect(errors[0].error).toBe('not found')
     expect(errors[5]).toMatchObject({ error: 'conflict', message: expect.stringContaining('external monitors') })

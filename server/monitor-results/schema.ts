@@ -4,7 +4,7 @@ import { itemOutcomes } from '../monitors/scorecards/algebra.ts'
 import { Choice, Closed, Id, Nullable, PageQuery, Timestamp, TimestampInput } from '../platform/http/schemas.ts'
 import type { FieldValue } from './queries.ts'
 
-/** The length is in characters as PostgreSQL counts them. */
+/** The length in characters, as PostgreSQL counts them. */
 export const longestReasoning = 65_536
 
 const Reasoning = Type.String({ maxLength: longestReasoning, examples: ['A refund was promised in the third turn.'] })
@@ -29,7 +29,7 @@ const Evidence = Type.Array(
 
 const Categories = Type.Array(CategoryKey, { maxItems: mostCategories, uniqueItems: true, examples: [['billing']] })
 
-/** The maximum number of fields of a result. */
+/** The maximum number of fields in a result. */
 const mostFields = 50
 export const longestValue = 1_000
 
@@ -65,7 +65,10 @@ const ScorecardItem = Closed({
   evidence: { ...Evidence, description: 'The first 5 quotes of the item’s result.' },
 })
 
-/** The maximum number of characters of reasoning and quotes in the scorecards of a page. Further ones are shortened. */
+/**
+ * The maximum number of characters of reasoning and quotes in all scorecards on a page. Everything beyond that is
+ * shortened.
+ */
 export const mostReasons = 2_000_000
 
 const Breakdown = Closed({
@@ -123,7 +126,7 @@ export const Result = Closed(
   { title: 'MonitorResult' },
 )
 
-/** Exactly one of the two IDs identifies the conversation. */
+/** Exactly one of the two IDs must identify the conversation. */
 export const ResultItem = Closed({
   monitorId: Id,
   conversationId: Type.Optional(Id),

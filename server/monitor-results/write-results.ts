@@ -23,7 +23,7 @@ type ResultOutcome =
 
 const readShape = itemReader(ResultItem)
 
-/** Returns an error if categories that decide nothing come with a result that does. */
+/** Returns an error if categories that don't decide the result come with a result that is decided. */
 const faultOfCategories = ({ categories, result }: Item): ApiError | undefined => {
   if (!categories) return undefined
   const isNotApplicable = categories.includes(notApplicable)
@@ -73,7 +73,7 @@ const redactAll = async (
 }
 
 /**
- * Writes the valid items of a batch and returns the outcome of each. If several items have the same monitor and
+ * Writes the valid items in a batch and returns each item's outcome. If several items have the same monitor and
  * conversation, the last one is stored, and all of them return its outcome.
  */
 export const writeBatch = async (

@@ -24,11 +24,13 @@ const gone: Record<StoredNotification['subjectType'], string> = {
 const longestTitle = 120
 const longestName = 80
 
-/** Puts a text on one line, and shortens it. A sentence with a name and a title fits into the subject of an email. */
+/**
+ * Puts a text on one line, and shortens it. A sentence that contains a name and a title fits into an email's subject.
+ */
 const shorten = (title: string, limit = longestTitle): string =>
   cut(title.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim(), limit)
 
-/** Returns the title of a subject. For a bulk action, it is the number of its conversations. */
+/** Returns a subject's title. For a bulk action, the title is the number of conversations. */
 const titleOf = (subjectType: About['subjectType'], { title }: Subject): string =>
   subjectType === 'bulkAction' ? title : `“${shorten(title)}”`
 
@@ -76,7 +78,7 @@ const pathOf = ({ subjectType, subjectId }: About, subject: Subject | undefined)
 
 export type Described = { title: string | null; text: string; path: string }
 
-/** Describes notifications. Reads titles and names only when they are shown, so that erased ones never appear. */
+/** Describes notifications. Titles and names are only read when they are shown, so that erased ones never appear. */
 export const describeNotifications = async <Each extends About>(
   db: Db,
   org: OrgId,

@@ -51,15 +51,15 @@ export const notifyMentioned = (
     event: 'mentioned',
     subjectType: on.type,
     subjectId: on.id,
-    // Editing a comment only notifies the people who were mentioned for the first time.
+    // Editing a comment only notifies people who were not mentioned before.
     eventKey: `comment/${commentId}/mentioned`,
     actorUserId: byUserId,
     userIds,
   })
 
 /**
- * Notifies the person who created the export. Runs of a schedule only notify if they fail. Nobody is notified of an
- * export that they cancelled themselves.
+ * Notifies the person who created the export. A schedule's runs only notify people about failures. Nobody is notified
+ * about an export that they cancelled themselves.
  */
 export const notifyOfExport = async (
   deps: Deps,

@@ -1,7 +1,7 @@
 import { invalid } from '../platform/errors.ts'
 import { kinds, type NotificationKind } from './preferences.ts'
 
-/** Reads the kinds of notifications in a filter. */
+/** Parses the kinds of notifications in a filter. */
 export const parseKinds = (list: string | undefined): NotificationKind[] | undefined => {
   if (list === undefined) return undefined
   return [...new Set(list.split(','))].map((name) => {

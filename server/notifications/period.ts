@@ -1,16 +1,16 @@
-// Calculates when digests are sent, and which period they cover.
+// Calculates when digests are sent and which periods they cover.
 
 import type { Recurrence } from '../export-schedules/queries.ts'
 import { latestPlanned, plannedAfter } from '../export-schedules/recurrence.ts'
 import { type Cadence, type Preferences, wantsDigest } from './preferences.ts'
 
-/** The period of the next digest and when it is sent. */
+/** The period of the next digest, and the time at which it is sent. */
 export type Period = { since: Date; nextAt: Date }
 
 const recurrenceOf = ({ digest }: Preferences, cadence: Cadence): Recurrence =>
   cadence === 'daily' ? { every: 'day', at: digest.time } : { every: 'week', weekday: digest.weekday, at: digest.time }
 
-/** Returns the period after the preferences changed. It starts where the current one does. */
+/** Returns the period after a change of preferences. It starts at the same time as the current period. */
 export const periodOf = (
   preferences: Preferences,
   cadence: Cadence,

@@ -22,7 +22,7 @@ export type Preferences = {
   /** `owned` means incidents that the person owns. */
   incidents: (typeof incidentScopes)[number]
   digest: {
-    /** When the summary of the organization is sent. */
+    /** The time at which the organization's summary is sent. */
     summary: (typeof summaryTimes)[number]
     /** The time as HH:MM in the time zone. */
     time: string
@@ -35,7 +35,7 @@ export type Preferences = {
 const immediate: Channels = { console: true, email: 'immediate' }
 const consoleOnly: Channels = { console: true, email: 'off' }
 
-/** Only events that need the person's action cause an immediate email. Digests are opt-in. */
+/** Only events that require the person's action send an immediate email. Digests are opt-in. */
 const defaultPreferences: Preferences = {
   kinds: {
     incident: immediate,
@@ -49,17 +49,17 @@ const defaultPreferences: Preferences = {
   digest: { summary: 'off', time: '08:00', weekday: 'monday', timezone: 'UTC' },
 }
 
-/** Returns whether the person wants a digest of this kind. */
+/** Returns whether the person wants this kind of digest. */
 export const wantsDigest = ({ kinds: chosen, digest }: Preferences, cadence: Cadence): boolean =>
   digest.summary === cadence || Object.values(chosen).some(({ email }) => email === cadence)
 
-/** Returns the preferences of a person, or the defaults if they have not changed any. */
+/** Returns a person's preferences, or the defaults if they have not changed any. */
 export const preferencesOf = (stored: StoredPreferences | undefined): Preferences => {
   if (!stored?.kinds) return defaultPreferences
   const { kinds, incidents, summary, time, weekday, timezone } = stored
   const { digest } = defaultPreferences
   return {
-    // The kinds were validated when they were stored. A kind that was added since then has its default.
+    // The kinds were validated when they were stored. Kinds that were added since then have their defaults.
     kinds: { ...defaultPreferences.kinds, ...(kinds as Preferences['kinds']) },
     incidents: incidents ?? defaultPreferences.incidents,
     digest: {

@@ -60,7 +60,10 @@ export const countUnread = async (db: Db, org: OrgId, userId: string): Promise<n
   return count
 }
 
-/** Marks notifications of a person as read: all of them unless IDs are given. Returns whether any was unread. */
+/**
+ * Marks a person's notifications as read: the ones with the given IDs, or all of them if no IDs are given. Returns
+ * whether any were unread.
+ */
 export const markRead = async (trx: Db, org: OrgId, userId: string, ids: string[] | undefined, now: Date) => {
   const { numUpdatedRows } = await trx
     .updateTable('notifications')
@@ -116,7 +119,7 @@ const insertSome = (trx: Db, org: OrgId, notifications: NewNotification[]) =>
     .returning(['id', 'user_id as userId'])
     .execute()
 
-/** Inserts a notification for each person who has not been notified of the event yet. Returns these people. */
+/** Inserts a notification for each person who has not been notified about the event yet. Returns these people. */
 export const insertNotifications = async (
   trx: Db,
   org: OrgId,
@@ -183,13 +186,13 @@ export const lockPreferences = async (trx: Db, org: OrgId, userId: string) =>
 
 type RecipientSearch = {
   userIds: string[]
-  /** Also lists the people who want to know about every incident. */
+  /** Whether to also list people who want to know about every incident. */
   andWhoWantAllIncidents: boolean
   /** The time from which emails are counted. */
   emailedSince: Date
 }
 
-/** Lists the people who are members, with their preferences. Preferences that were never changed are null. */
+/** Lists the people who are members, with their preferences. The preferences are null if they were never changed. */
 export const listRecipients = (
   db: Db,
   org: OrgId,
@@ -256,7 +259,7 @@ export const upsertPreferences = (trx: Db, org: OrgId, userId: string, given: Ne
     .execute()
 }
 
-/** Removes notifications of these kinds from the digest that they wait for. */
+/** Removes these kinds of notifications from the digest that they are waiting for. */
 export const clearDigest = (trx: Db, org: OrgId, userId: string, kinds: Kind[]) =>
   trx
     .updateTable('notifications')
@@ -267,7 +270,7 @@ export const clearDigest = (trx: Db, org: OrgId, userId: string, kinds: Kind[]) 
     .where(sql<boolean>`kind = ANY(${kinds}::text[])`)
     .execute()
 
-/** Deletes everything about a person who leaves. */
+/** Deletes all data about a person who leaves the organization. */
 export const deleteOfUser = async (trx: Db, org: OrgId, userId: string): Promise<void> => {
   await trx.deleteFrom('notifications').where('organization_id', '=', org).where('user_id', '=', userId).execute()
   await trx

@@ -16,7 +16,7 @@ type AdmitOwner = (
 export type CheckTranscriptionModel = (trx: Db, org: OrgId, model: string) => Promise<void>
 
 /**
- * Creating an organization also adds its owner, and its settings name a model. Members, keys, and model providers are on
- * higher floors, so the functions are passed in.
+ * Functions from higher floors. Creating an organization also adds its owner, and an organization's settings name a
+ * model. Members, keys, and model providers are on higher floors, so their functions are passed in.
  */
 export type OrganizationDeps = Deps & { admitOwner: AdmitOwner; checkTranscriptionModel: CheckTranscriptionModel }

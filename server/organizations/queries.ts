@@ -52,7 +52,7 @@ export type Switches = {
   features?: { [Name in Feature]?: boolean } | undefined
 }
 
-/** Returns the columns of these entitlements and features with their values. */
+/** Returns the columns for these entitlements and features with their values. */
 const switchColumns = ({ entitlements = {}, features = {} }: Switches) => {
   const named = {
     monitors: entitlements.monitors,
@@ -136,7 +136,7 @@ export const updateOrganization = async (db: Db, org: OrgId, change: Organizatio
   return getOrganization(db, org)
 }
 
-/** Suspends an organization. If it is already suspended, the first time stays. */
+/** Suspends an organization. If it is already suspended, keeps the first time. */
 export const suspendOrganization = async (db: Db, org: OrgId) => {
   await db
     .updateTable('organizations')

@@ -134,7 +134,7 @@ export const ProvisionedOrganization = Closed({
   }),
 })
 
-/** The changes that an operator can make. */
+/** The settings that an operator can change. */
 export const OrganizationUpdate = Closed(
   {
     name: Type.Optional(OrganizationName),
@@ -145,7 +145,7 @@ export const OrganizationUpdate = Closed(
   { minProperties: 1 },
 )
 
-/** The changes that the organization's own admins can make. */
+/** The settings that the organization's own admins can change. */
 export const OwnOrganizationUpdate = Closed(
   {
     name: Type.Optional(OrganizationName),

@@ -2,10 +2,10 @@ import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import { clearOwner, listRoutes, removeRoutedDestination, type StoredOwnershipRule } from './queries.ts'
 
-/** The properties of a finding or an incident that rules match. */
+/** The properties of a finding or an incident that rules can match. */
 export type OwnershipSubject = { agentIds: string[]; companyIds: string[]; tags: string[] }
 
-/** Returns whether all of the subject's IDs or tags are listed. An empty list allows anything. */
+/** Returns whether all of the subject's IDs or tags are listed. An empty list matches everything. */
 const coversAll = (listed: string[], about: string[]): boolean =>
   listed.length === 0 || (about.length > 0 && about.every((id) => listed.includes(id)))
 

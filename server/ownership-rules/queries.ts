@@ -23,7 +23,7 @@ const select = (db: Db, org: OrgId) =>
 export const listOwnershipRules = (db: Db, org: OrgId, page: Page) =>
   select(db, org).$call(oldestFirst('position', page)).execute()
 
-/** Lists all rules in their order. */
+/** Lists all rules in order. */
 export const listRoutes = (db: Db, org: OrgId) => select(db, org).orderBy('position').execute()
 
 export const getOwnershipRule = (db: Db, org: OrgId, id: string) =>
@@ -42,7 +42,7 @@ export const lockOwnershipRules = async (trx: Db, org: OrgId): Promise<number> =
   return count
 }
 
-/** Moves the rules between two positions by one. The caller has locked the order. */
+/** Moves the rules between two positions by one position. The caller has locked the order. */
 export const shiftPositions = (trx: Db, org: OrgId, { from, to, by }: { from: number; to: number; by: 1 | -1 }) =>
   trx
     .updateTable('ownership_rules')
@@ -96,7 +96,7 @@ export const updateOwnershipRule = (trx: Db, org: OrgId, id: string, fields: Own
 export const deleteOwnershipRule = (trx: Db, org: OrgId, id: string) =>
   trx.deleteFrom('ownership_rules').where('organization_id', '=', org).where('id', '=', id).execute()
 
-/** Removes a person who left from the rules that name them as owner. */
+/** Removes a person who left the organization as the owner in rules. */
 export const clearOwner = (trx: Db, org: OrgId, userId: string) =>
   trx
     .updateTable('ownership_rules')
@@ -115,7 +115,7 @@ export const removeRoutedDestination = (trx: Db, org: OrgId, destinationId: stri
 
 type Involved = { agentIds: string[]; companyIds: string[] }
 
-/** Returns the agents and companies with at least half of a finding's conversations. */
+/** Returns the agents and companies that have at least half of a finding's conversations. */
 export const findInvolved = async (db: Db, org: OrgId, findingId: string): Promise<Involved> => {
   const { rows } = await sql<Involved>`
     WITH attached AS (

@@ -141,14 +141,14 @@ it('a finding without an assignee gets the owner of the first rule that matches 
   const company = await makeCompany(server, key)
   const [leo, mia] = [await makeAgent(server, key), await makeAgent(server, key, { companyId: company.id })]
   const { id: destinationId } = await makeDestination(server, key)
-  // The first rule names no owner, so the next one decides who is assigned.
+  // The first rule names no owner, so the next rule determines who is assigned.
   await create({ name: 'Send', agentIds: [leo.id], destinationIds: [destinationId] })
   await create({ name: 'Leo', agentIds: [leo.id], ownerUserId: ada.userId })
   await create({ name: 'Company', companyIds: [company.id], ownerUserId: bob.userId })
   const [a, b, c] = [await converse(leo), await converse(leo), await converse(mia)]
   expect(await spike([a, b, c])).toBe(ada.userId)
   expect(await spike([c])).toBe(bob.userId)
-  // The finding has as many conversations of one agent as of the other, so a rule must list both.
+  // The finding has equally many conversations of the two agents, so a rule must list both.
   expect(await spike([a, c])).toBe(bob.userId)
   expect(await spike([])).toBe(undefined)
   const inbox = (await call('GET', '/v1/notifications', { headers: ada.headers })).body.data

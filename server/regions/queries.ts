@@ -15,7 +15,7 @@ type StoredRegion = {
   createdAt: Date
 }
 
-/** A merged finding is replaced by the remaining one. */
+/** A merged finding is replaced by the finding that it was merged into. */
 const selectRegions = (org: OrgId) => sql`
   SELECT r.id, r.conversation_id AS "conversationId", r.start_ms AS "startMs", r.end_ms AS "endMs", r.channel, r.note,
     r.author_user_id AS "authorUserId", x.finding_id AS "findingId", r.created_at AS "createdAt"
@@ -25,7 +25,7 @@ const selectRegions = (org: OrgId) => sql`
     AND x.conversation_id = r.conversation_id
   WHERE r.organization_id = ${org}`
 
-/** People with a blind review only see their own regions. */
+/** People with a blind review can only see their own regions. */
 const byAuthor = (author: string | undefined) =>
   author === undefined ? sql`` : sql`AND r.author_user_id = ${author}::uuid`
 
@@ -33,7 +33,7 @@ const after = (id: string | undefined) => (id === undefined ? sql`` : sql`AND r.
 
 type Of = { conversationId: string; author: string | undefined }
 
-/** Lists the regions of a conversation, oldest first. */
+/** Lists a conversation's regions, oldest first. */
 export const listRegions = async (
   db: Db,
   org: OrgId,

@@ -19,20 +19,20 @@ import { mostRegions, Region, RegionCreate, RegionParams } from './schema.ts'
 
 const tags = ['Conversations']
 
-/** Returns the conversation, and whose regions the person can see if they can't see all of them. */
+/** Returns the conversation. If the person can't see all of its regions, also returns whose regions they can see. */
 const visibleOf = async (db: Db, { org, userId }: Actor, conversationId: string) => ({
   conversationId,
   author: (await isBlind(db, org, userId, conversationId)) ? userId : undefined,
 })
 
-/** Informs everyone who shows the conversation, and records who changed it. */
+/** Notifies all clients that show the conversation, and records who changed it. */
 const recordChange = async (trx: Db, actor: Actor, action: string, region: { id: string; conversationId: string }) => {
   const { id, conversationId } = region
   await publishChanges(trx, actor.org, { resource: 'conversations', kind: 'updated', ids: [conversationId] })
   await recordAudit(trx, actor, action, { type: 'region', id }, { type: 'conversation', id: conversationId })
 }
 
-/** Throws if a region can't be marked, and otherwise returns the conversation's ID. Locks it against erasure. */
+/** Returns the conversation's ID. Throws if a region can't be marked. Locks the conversation against erasure. */
 const lockMarkable = async (trx: Db, { org }: Actor, id: string): Promise<string> => {
   if (!(await lockRecordedConversation(trx, org, id))) throw notFound()
   const recording = await findRecording(trx, org, id)

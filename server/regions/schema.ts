@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { Closed, Id, Nullable, Timestamp } from '../platform/http/schemas.ts'
 
-/** The longest recording that is measured. */
+/** The maximum length of a recording that is measured. */
 const longestMs = 12 * 3_600_000
 const longestNote = 2_000
 /** The maximum number of regions per conversation. */

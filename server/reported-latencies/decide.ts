@@ -1,8 +1,8 @@
 import { percentilePositions } from '../statistics/percentiles.ts'
 
-/** Decides whether the response times that an agent's transcripts report differ from those in its recordings. Pure. */
+/** Determines whether the response times in an agent's transcripts differ from those in its recordings. Pure. */
 
-/** The median response time of a call as measured, minus the reported one, and the day on which the call started. */
+/** A call's median measured response time minus the reported one, and the day on which the call started. */
 export type Difference = { day: number; ms: number }
 
 export type Gap = {
@@ -13,13 +13,13 @@ export type Gap = {
   highMs: number
 }
 
-/** Smaller differences are within the accuracy of measuring, or of no consequence. */
+/** Smaller differences are within the measurement accuracy, or have no consequences. */
 const toleratedMs = 200
 const fewestCalls = 50
-/** Only days with this many calls count as a day. */
+/** Days with fewer calls are ignored. */
 const fewestOfDay = 5
 const fewestDays = 3
-/** Every agent is checked every day, so the interval of the median is that of 99.9%. */
+/** Every agent is checked every day, so a 99.9% interval is used for the median. */
 const z = 3.29
 
 const sortedOf = (differences: Difference[]): number[] => differences.map(({ ms }) => ms).sort((a, b) => a - b)
@@ -31,7 +31,7 @@ const medianWithin = (sorted: number[]) => {
   return { medianMs: sorted[at] ?? 0, lowMs: sorted[low] ?? 0, highMs: sorted[high] ?? 0 }
 }
 
-/** Returns 1 or -1 if a difference is too large, otherwise 0. */
+/** Returns 1 or -1 if a difference is too large, and otherwise 0. */
 const signOf = (ms: number): number => (Math.abs(ms) > toleratedMs ? Math.sign(ms) : 0)
 
 const signsOfDays = (differences: Difference[]): number[] =>
@@ -43,8 +43,8 @@ const signsOfDays = (differences: Difference[]): number[] =>
     })
 
 /**
- * Returns the gap if it is certain and persistent: the whole interval of the median is past the tolerance, and so is the
- * median of each of several days, in the same direction.
+ * Returns the gap if it is certain and persistent: the entire interval of the median exceeds the tolerance, and so do
+ * the medians of several individual days, in the same direction.
  */
 export const findGap = (differences: Difference[]): Gap | undefined => {
   if (differences.length < fewestCalls) return undefined

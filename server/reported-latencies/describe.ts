@@ -1,10 +1,10 @@
 import type { Gap } from './decide.ts'
 
-/** Writes the text of a finding about reported response times. It contains no words of a conversation. */
+/** Writes the text of a finding about reported response times. It contains no text from conversations. */
 
 const count = new Intl.NumberFormat('en')
 
-/** Uses seconds for long times. */
+/** Formats long durations in seconds. */
 const length = (ms: number): string => {
   const size = Math.abs(ms)
   return size < 1_000 ? `${count.format(Math.round(size))} ms` : `${count.format(Math.round(size / 100) / 10)} s`

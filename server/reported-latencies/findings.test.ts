@@ -13,7 +13,10 @@ const open = async () => {
   const { id, key } = await makeOrganization(server)
   const org = orgIdOf(id)
   const agent = await makeAgent(server, key, { name: 'Leo' })
-  /** Stores calls of each of the last days, whose recordings differ by this much from what is reported. */
+  /**
+   * Stores calls on each of the last days. The response times in their recordings differ by this much from the reported
+   * ones.
+   */
   const converse = async (days: number, ofDay: number, differenceMs: (call: number) => number) => {
     const starts = Array.from({ length: days * ofDay }, (_, n) => {
       const day = 1 + Math.floor(n / ofDay)

@@ -12,7 +12,7 @@ import { describeGap } from './describe.ts'
 import { listComparedAgents, listDifferences, listExamples, listOrganizationsWithSoundAllOrgs } from './queries.ts'
 
 const comparedDays = 7
-/** Recordings can arrive and be measured this much later. */
+/** The maximum delay until a recording has arrived and is measured. */
 const settlingMs = 60 * 60 * 1_000
 const agentsAtOnce = 100
 const mostCalls = 10_000
@@ -25,11 +25,11 @@ const rangeAt = (now: Date) => {
 
 const later = (a: Date, b: Date | undefined): Date => (b !== undefined && b > a ? b : a)
 
-/** Files a finding if the agent's reported response times differ from the recordings. */
+/** Creates or updates a finding if the agent's reported response times differ from those in its recordings. */
 const compareAgent = async (deps: Deps, trx: Db, org: OrgId, agentId: string, step: { now: Date; jobId: string }) => {
   const { now, jobId } = step
   const range = rangeAt(now)
-  // After people resolved the finding, only later calls show that it was not solved.
+  // After people have resolved the finding, only later calls can show that the problem was not solved.
   const since = later(range.since, await findResolvedAt(trx, org, { kind: 'agent', id: agentId }))
   const gap = findGap(await listDifferences(trx, org, agentId, { ...range, since }, mostCalls))
   const agent = gap && (await findAgent(trx, org, agentId))
@@ -47,7 +47,7 @@ const compareAgent = async (deps: Deps, trx: Db, org: OrgId, agentId: string, st
   await recordServiceAudit(trx, org, job, action, { type: 'finding', id: filed.id })
 }
 
-/** Compares every day what agents report with their recordings. */
+/** Compares agents' reported response times with their recordings every day. */
 export const compareLatencies = defineSweep({
   name: 'sound.compare-latencies',
   schedule: '20 5 * * *',

@@ -10,7 +10,7 @@ const difference = measureAt('sound', ['reportedLatencyDifferenceMs'])
 export const listOrganizationsWithSoundAllOrgs = (db: Db) =>
   db.selectFrom('recording_sounds').select(sql<OrgId>`organization_id`.as('id')).distinct().execute()
 
-/** Lists the agents with calls in this time that report response times and were measured. */
+/** Lists the agents that have calls in this period with both reported and measured response times. */
 export const listComparedAgents = (db: Db, org: OrgId, { since, until }: Range, { limit, after }: Page) =>
   db
     .selectFrom('conversations')
@@ -25,7 +25,7 @@ export const listComparedAgents = (db: Db, org: OrgId, { since, until }: Range, 
     .limit(limit)
     .execute()
 
-/** Lists the newest differences of an agent, with the day on which each call started. */
+/** Lists an agent's newest differences, with the day on which each call started. */
 export const listDifferences = (db: Db, org: OrgId, agentId: string, { since, until }: Range, limit: number) =>
   db
     .selectFrom('conversations')
@@ -42,7 +42,7 @@ export const listDifferences = (db: Db, org: OrgId, agentId: string, { since, un
     .limit(limit)
     .execute()
 
-/** Lists the newest calls whose difference is at least this large, in the same direction. */
+/** Lists an agent's newest calls whose difference is at least this large, in the same direction. */
 export const listExamples = async (
   db: Db,
   org: OrgId,

@@ -3,7 +3,7 @@ import { ApiError } from '../platform/errors.ts'
 import type { Actor } from '../platform/identity/actor.ts'
 import { isBlind, listBlind } from './queries.ts'
 
-/** Hides judgments and results of a conversation from a blind reviewer until they have submitted their own. */
+/** Hides a conversation's judgments and results from a blind reviewer until they have submitted their own judgments. */
 export const requireOwnAnswer = async (db: Db, { org, userId }: Actor, conversationId: string): Promise<void> => {
   if (!(await isBlind(db, org, userId, conversationId))) return
   throw new ApiError('forbidden', 'You have a blind review of this conversation. Complete or skip it first.')

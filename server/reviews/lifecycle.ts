@@ -39,7 +39,7 @@ import type { ReviewUpdate } from './schema.ts'
 import { findScorecards, judgmentsOfScorecards, withItemVersions } from './scorecards/totals.ts'
 
 /**
- * The states that can follow each state. If the lease of a review expires, it is pending again, because someone else
+ * The states that can follow each state. If a review's lease expires, the review is pending again, because someone else
  * may have its slot by now.
  */
 const moves: Record<ReviewStatus, ReviewStatus[]> = {
@@ -89,7 +89,7 @@ export const requireReviewer = ({ reviewerUserIds }: StoredBucket, { userId }: A
   throw new ApiError('forbidden', 'You are not a reviewer of this bucket.')
 }
 
-/** Continues a review: extends its lease, or claims its slot again if nobody has it. */
+/** Continues a review: extends its lease, or claims its slot again if nobody else has it. */
 const takeUp = async (trx: Db, actor: Actor, { review, bucket }: LockedReview, now: Date): Promise<void> => {
   requireMove(review, 'in_progress')
   const { id, conversationId, status } = review
@@ -114,7 +114,7 @@ export const keepReview = async ({ clock }: Pick<Deps, 'clock'>, trx: Db, actor:
   return getReview(trx, actor.org, locked.review.id, now)
 }
 
-/** Releases the caller's review, unless its lease was extended since the `known` one. */
+/** Releases the caller's review, unless its lease was extended after the `known` one. */
 export const releaseReview = async (
   { clock }: Pick<Deps, 'clock'>,
   trx: Db,
@@ -133,7 +133,7 @@ export const releaseReview = async (
 
 type Claim = { bucketId: string; userId: string; now: Date }
 
-/** Returns whether the locked conversation has a slot for the person. */
+/** Returns whether the locked conversation has a free slot for the person. */
 const isOpenTo = async (trx: Db, org: OrgId, claim: Claim, conversationId: string): Promise<boolean> => {
   if (!(await isFree(trx, org, claim.bucketId, conversationId, claim.now))) return false
   const own = await findOwnReview(trx, org, claim, conversationId)
@@ -163,8 +163,8 @@ const take = async (trx: Db, org: OrgId, claim: Claim, conversationId: string): 
 }
 
 /**
- * Returns a review of the oldest conversation in a bucket that has a free slot and that the person has not reviewed
- * yet, or undefined if there is none. First skips conversations that others are claiming. If none is left, waits for
+ * Returns a review of the bucket's oldest conversation that has a free slot and that the person has not reviewed yet,
+ * or undefined if there is none. First skips conversations that others are claiming. If no others are left, waits for
  * those, because they may have another slot.
  */
 export const claimNext = async (
@@ -204,7 +204,7 @@ export const complete = async (deps: ChangeDeps, trx: Db, org: OrgId, id: string
 
 type Change = Static<typeof ReviewUpdate>
 
-/** Changes a locked review. Completes or skips it if the request says so. */
+/** Changes a locked review. Completes or skips the review if the request says so. */
 export const changeReview = async (deps: ChangeDeps, trx: Db, actor: Actor, held: LockedReview, change: Change) => {
   const { org } = actor
   const { review, bucket } = held
@@ -233,10 +233,10 @@ export const changeReview = async (deps: ChangeDeps, trx: Db, actor: Actor, held
   return complete(deps, trx, org, id, now)
 }
 
-/** The maximum number of reviews of a conversation, in and outside of buckets. */
+/** The maximum number of reviews for a conversation, both in and outside buckets. */
 const mostReviews = 200
 
-/** Creates a review outside of buckets, including its judgments. */
+/** Creates a review outside buckets, including its judgments. */
 export const createReview = async (
   deps: ChangeDeps,
   trx: Db,
@@ -262,8 +262,8 @@ export const createReview = async (
 type Assignment = { conversationIds: string[]; reviewerUserId: string; now: Date }
 
 /**
- * Asks a person to review conversations, outside of buckets. Returns the existing conversations by outcome: some get a
- * review, some keep the person's unfinished one, and some have too many reviews.
+ * Asks a person to review conversations outside buckets. Returns the existing conversations by outcome: some get a
+ * review, some keep the person's unfinished review, and some have too many reviews.
  */
 export const assignReviews = async (
   trx: Db,
@@ -282,7 +282,7 @@ export const assignReviews = async (
   return { assigned, kept, full }
 }
 
-/** Takes back reviews that were assigned and not started. Returns their conversations. */
+/** Removes assigned reviews that were not started. Returns their conversations. */
 export const unassignReviews = async (
   trx: Db,
   org: OrgId,
@@ -303,7 +303,7 @@ const settleAssigned = async (trx: Db, org: OrgId, ids: string[], now: Date): Pr
 const batchSize = 500
 
 /**
- * Stores that leases have expired, so that the review status of conversations is current. Claims don't depend on this,
+ * Stores the expiry of leases, so that the review status of conversations is current. Claims don't depend on this,
  * because they compare leases with the clock.
  */
 export const lapseReviews = defineSweep({

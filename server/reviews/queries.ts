@@ -8,7 +8,7 @@ import type { Page } from '../platform/http/paging.ts'
 type Verdict = 'affected' | 'not_affected' | 'unsure'
 export type Judgment = { monitorId: string; monitorVersion: number; correctResult: Verdict; comment: string | null }
 
-/** Selects a review as it is at that time. An expired lease counts as none. */
+/** Selects a review in its state at this time. An expired lease counts as none. */
 const columnsAt = (org: OrgId, now: Date) =>
   [
     'r.id',
@@ -37,7 +37,7 @@ export const getReview = (db: Db, org: OrgId, id: string, now: Date) =>
 
 export type StoredReview = Awaited<ReturnType<typeof getReview>>
 
-/** Selects a review of the person that has started in a blind bucket and is not completed. */
+/** Selects a review that the person has started in a blind bucket and not completed. */
 const blindReviewOf = (org: OrgId, userId: string, conversationId: RawBuilder<string>) => sql<boolean>`EXISTS (
   SELECT 1 FROM reviews own
   JOIN buckets b ON b.organization_id = ${org} AND b.id = own.bucket_id AND b.blind
@@ -46,7 +46,10 @@ const blindReviewOf = (org: OrgId, userId: string, conversationId: RawBuilder<st
   WHERE own.organization_id = ${org} AND own.conversation_id = ${conversationId}
     AND own.reviewer_user_id = ${userId}::uuid AND own.status IN ('pending', 'in_progress'))`
 
-/** Returns whether judgments and results of a conversation are hidden from the person until they submit their own. */
+/**
+ * Returns whether a conversation's judgments and results are hidden from the person until they submit their own
+ * judgments.
+ */
 export const isBlind = async (db: Db, org: OrgId, userId: string, conversationId: string): Promise<boolean> => {
   const { rows } = await sql<{ blind: boolean }>`
     SELECT ${blindReviewOf(org, userId, sql`${conversationId}::uuid`)} AS blind`.execute(db)
@@ -61,7 +64,7 @@ export const listBlind = async (db: Db, org: OrgId, userId: string, conversation
   return rows.map(({ id }) => id)
 }
 
-/** Lists the people from whom judgments and results of any conversation are hidden. */
+/** Lists the people who have hidden judgments and results for any conversation. */
 export const listBlindReviewers = async (db: Db, org: OrgId): Promise<string[]> => {
   const { rows } = await sql<{ userId: string }>`
     SELECT DISTINCT r.reviewer_user_id AS "userId" FROM reviews r
@@ -81,7 +84,7 @@ type ReviewFilter = {
 
 type View = { viewer: string; now: Date }
 
-/** Lists reviews, newest first, without those that are hidden from the viewer. */
+/** Lists reviews, newest first. Omits reviews that are hidden from the viewer. */
 export const listReviews = (db: Db, org: OrgId, filter: ReviewFilter, { viewer, now }: View, page: Page) =>
   selectReviews(db, org, now)
     .where(sql<boolean>`(r.reviewer_user_id = ${viewer}::uuid
@@ -139,7 +142,7 @@ export const insertReview = (trx: Db, org: OrgId, review: NewReview) =>
 
 type ReviewChange = {
   status?: ReviewStatus
-  /** This is set for a review in progress, and null otherwise. */
+  /** Set for a review in progress, and null otherwise. */
   leaseExpiresAt?: Date | null
   rating?: number | null | undefined
   notes?: string | null | undefined
@@ -177,7 +180,10 @@ export const listLapsed = (db: Db, org: OrgId, now: Date, page: Page) =>
 
 type OpenReviews = { conversationId: string; count: number; hasOwn: boolean }
 
-/** Counts the reviews of conversations, and finds those with an unfinished review of the person outside of buckets. */
+/**
+ * Counts the reviews of conversations, and finds conversations for which the person has an unfinished review outside
+ * buckets.
+ */
 export const listOpenReviews = async (db: Db, org: OrgId, userId: string, ids: string[]): Promise<OpenReviews[]> => {
   const { rows } = await sql<OpenReviews>`
     SELECT r.conversation_id AS "conversationId", count(*) AS count,
@@ -190,7 +196,7 @@ export const listOpenReviews = async (db: Db, org: OrgId, userId: string, ids: s
 
 type Assigned = { id: string; conversationId: string }
 
-/** Creates reviews outside of buckets that the person has not started yet. */
+/** Creates reviews outside buckets that the person has not started yet. */
 export const insertAssigned = async (trx: Db, org: OrgId, userId: string, reviews: Assigned[], now: Date) => {
   const ids = reviews.map(({ id }) => id)
   const conversationIds = reviews.map(({ conversationId }) => conversationId)
@@ -201,7 +207,7 @@ export const insertAssigned = async (trx: Db, org: OrgId, userId: string, review
     FROM unnest(${ids}::uuid[], ${conversationIds}::uuid[]) AS given(id, conversation_id)`.execute(trx)
 }
 
-/** Deletes reviews outside of buckets that the person has not started. Returns their conversations. */
+/** Deletes reviews outside buckets that the person has not started. Returns their conversations. */
 export const deleteUnstarted = async (trx: Db, org: OrgId, userId: string, ids: string[]): Promise<string[]> => {
   const rows = await trx
     .deleteFrom('reviews')

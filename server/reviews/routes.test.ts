@@ -141,7 +141,7 @@ describe('a blind bucket', () => {
     for (const path of [results, findings]) expect((await ann.as('GET', path)).status).toBe(403)
     expect((await ben.as('GET', findings)).status).toBe(200)
     expect((await ben.as('GET', results)).body.data).toHaveLength(1)
-    // If the note were only required for a difference, that would reveal the result.
+    // If the note were only required for a difference, this would reveal the result.
     const unnoted = await ann.patch(anns.id, { status: 'completed', judgments: said })
     expect(pathsOf(unnoted)).toEqual([400, 'judgments[0].comment'])
     await ann.patch(anns.id, { status: 'completed', notes: 'A refund', judgments: said })

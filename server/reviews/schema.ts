@@ -53,7 +53,7 @@ export const JudgmentInput = Closed({
   comment: Type.Optional(Nullable(Comment)),
 })
 
-/** A review can judge every monitor of an organization, because scorecards have many items. */
+/** A review can judge every monitor in an organization, because scorecards have many items. */
 const mostJudgments = 500
 
 const Judgments = Type.Array(JudgmentInput, {

@@ -11,7 +11,7 @@ const ann = await reviewing.makeReviewer()
 
 type Request = (id: string) => Promise<{ status: number; body: { status: string } }>
 
-/** The requests that bring a review into each state. */
+/** The requests that move a review to each state. */
 const requests: Record<ReviewStatus, Request[]> = {
   pending: [(id) => ann.post(id, 'release')],
   in_progress: [(id) => ann.post(id, 'heartbeat'), (id) => ann.patch(id, { rating: 3 })],

@@ -1,5 +1,5 @@
-// Validates rich text, which means TipTap documents of descriptions and comments. Uses a loop with its own stack, so
-// that a deep document does not overflow the call stack.
+// Validates rich text: the TipTap documents in descriptions and comments. Uses a loop with its own stack, so that a
+// deep document does not overflow the call stack.
 
 import { type Issue, invalidAll } from '../platform/errors.ts'
 import { isObject } from '../platform/is-object.ts'
@@ -26,7 +26,7 @@ const checkNames = (part: RawNode, known: readonly string[], path: string, tell:
   }
 }
 
-/** Returns whether a value can be the name of a node, mark, or attribute of any extension. */
+/** Returns whether a value can be the name of a node, mark, or attribute in any extension. */
 const isName = (name: unknown): name is string => typeof name === 'string' && /^[A-Za-z][\w-]{0,49}$/.test(name)
 
 /** Returns whether an attribute with this name would run code if a page rendered it as markup. */
@@ -95,7 +95,7 @@ const checkText = (text: unknown, isText: boolean, path: string, tell: Tell): vo
 
 type NodePosition = { node: unknown; path: string; depth: number }
 
-/** Checks a node without its children, which it returns. */
+/** Checks a node without its children, and returns the children. */
 const checkNode = ({ node, path, depth }: NodePosition, tell: Tell): NodePosition[] => {
   if (!isObject(node)) {
     tell(path, 'must be an object')
@@ -128,7 +128,7 @@ const checkNode = ({ node, path, depth }: NodePosition, tell: Tell): NodePositio
   return content.map((child, index) => ({ node: child, path: `${path}.content[${index}]`, depth: depth + 1 }))
 }
 
-/** Returns the document if it is valid. Otherwise throws a 400 that lists each error with its path. */
+/** Returns the document if it is valid. Otherwise, throws a 400 that lists each error with its path. */
 export const checkRichText = (value: unknown, path: string): RichText => {
   const issues: Issue[] = []
   const tell: Tell = (at, message) => {

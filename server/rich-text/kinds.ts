@@ -1,9 +1,9 @@
-// Defines the attributes of the nodes and marks of TipTap's StarterKit. Attributes of other extensions are only checked
+// Defines the attributes of the nodes and marks in TipTap's StarterKit. Attributes of other extensions are only checked
 // for safety.
 
 import { linkFault } from './link.ts'
 
-/** Returns the fault of an attribute's value, or undefined if it is valid. */
+/** Returns the error in an attribute's value, or undefined if the value is valid. */
 export type Attribute = (value: unknown) => string | undefined
 
 type Attributes = Record<string, Attribute>
@@ -24,7 +24,7 @@ const whole = (value: unknown, least: number, most: number): boolean =>
 
 const mostItems = 1_000_000_000
 
-/** The attributes of a kind, and the one that is required. */
+/** The attributes of a kind, and the required one. */
 export type NodeKind = { attributes?: Attributes; required?: string }
 
 // This is a Map, because an object would also have JavaScript's own names, such as `constructor`.

@@ -9,8 +9,8 @@ const options = { html: false, linkify: false }
 const [reader, readerWithoutTables] = [new MarkdownIt(options), new MarkdownIt(options).disable('table')]
 
 /**
- * The maximum number of cells of a document, because even a row of one character gets as many cells as its table is
- * wide.
+ * The maximum number of table cells in a document. It is limited because even a row with one character gets as many
+ * cells as its table is wide.
  */
 const mostCells = 5_000
 
@@ -20,7 +20,7 @@ const readerFor = (markdown: string) => {
   return lines.length * widest <= mostCells ? reader : readerWithoutTables
 }
 
-/** The nodes with children, by the name of their tokens. */
+/** The nodes with children, by the name of their token. */
 const containers: Record<string, string> = {
   paragraph: 'paragraph',
   heading: 'heading',
@@ -68,7 +68,7 @@ const inlineNode = (token: Token, marks: Mark[]): Node[] => {
 
 const inlineNodes = (tokens: Token[]): Node[] => {
   const nodes: Node[] = []
-  // Links that are not allowed are on this stack too, until they are closed.
+  // This stack also contains links that are not allowed, until they are closed.
   const open: (Mark | undefined)[] = []
   for (const token of tokens) {
     if (token.nesting === 1) open.push(markOf(token))

@@ -5,7 +5,7 @@ const mostMentioned = 50
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** Returns the IDs of the users that a document mentions, in order. They may not exist. */
+/** Returns the IDs of the users mentioned in a document, in order. The users may not exist. */
 export const mentionedUserIds = (document: RichText): string[] => {
   const found = new Set<string>()
   const rest: RichNode[] = [...(document.content ?? [])].reverse()

@@ -2,7 +2,7 @@ import type { RichNode, RichText } from './check.ts'
 
 const lineEnds = new Set(['paragraph', 'heading', 'codeBlock', 'hardBreak'])
 
-/** Returns whether a node ends a line. A node of an unknown extension does if it contains text directly. */
+/** Returns whether a node ends a line. A node from an unknown extension does if it contains text directly. */
 const isLine = ({ type, content = [] }: RichNode): boolean =>
   lineEnds.has(type) || content.some((inside) => inside.type === 'text')
 
@@ -22,7 +22,7 @@ export const plainText = (document: RichText): string => {
   return text.trim()
 }
 
-/** Returns the text of a node itself, without that of its children. */
+/** Returns the text of a node itself, without the text of its children. */
 const ownText = ({ type, text, attrs }: RichNode): string => {
   if (type === 'text') return text ?? ''
   const mention = type === 'mention' ? `@${attrs?.label ?? attrs?.id ?? ''}` : ''

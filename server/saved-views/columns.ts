@@ -83,10 +83,10 @@ const canonical = ({ key, width }: Column): Column => ({
   ...(width !== undefined && { width }),
 })
 
-/** Returns the columns in canonical spelling. */
+/** Returns the columns in canonical form. */
 export const canonicalColumns = (columns: Column[]): Column[] => columns.map(canonical)
 
-/** Validates what a schema cannot. `path` is the path of the columns in the request. */
+/** Validates rules that a schema cannot express. `path` is the path of the columns in the request. */
 export const faultsOfColumns = (columns: Column[], path: string): Issue[] => {
   const keys = canonicalColumns(columns).map(({ key }) => key)
   return keys.flatMap((key, index): Issue[] => {
@@ -95,7 +95,7 @@ export const faultsOfColumns = (columns: Column[], path: string): Issue[] => {
   })
 }
 
-/** Returns the columns in canonical spelling. Throws all faults at once. */
+/** Returns the columns in canonical form. Throws all errors at once. */
 export const parseColumns = (columns: Column[], path: string): Column[] => {
   const issues = faultsOfColumns(columns, path)
   if (issues.length > 0) throw invalidAll(issues)

@@ -25,7 +25,7 @@ const columnsFor = (org: OrgId, userId: string) =>
     'v.updated_at as updatedAt',
   ] as const
 
-/** Matches the views that a person can see. A personal view is only visible to the person who created it. */
+/** Matches the views that a person can see. A personal view is only visible to its creator. */
 const seenBy = (userId: string) => sql<boolean>`(shared OR created_by_user_id = ${userId}::uuid)`
 
 const selectViews = (db: Db, org: OrgId, userId: string) =>
@@ -111,7 +111,7 @@ export const updateSavedView = (db: Db, org: OrgId, id: string, { name, filter, 
     .execute()
     .catch(nameTaken)
 
-/** Sets the default view of a person, which replaces an earlier one. */
+/** Sets a person's default view, which replaces an earlier one. */
 export const setDefaultView = (db: Db, org: OrgId, userId: string, id: string) =>
   db
     .insertInto('default_views')
@@ -131,7 +131,7 @@ export const clearDefaultView = (db: Db, org: OrgId, userId: string, id: string)
     .where('saved_view_id', '=', id)
     .execute()
 
-/** Removes a view that became personal from the defaults of others. */
+/** Removes a view that became personal as the default of other people. */
 export const clearDefaultOfOthers = (db: Db, org: OrgId, userId: string, id: string) =>
   db
     .deleteFrom('default_views')
@@ -149,7 +149,7 @@ export const deleteSavedView = (db: Db, org: OrgId, userId: string, id: string) 
     .returning('id')
     .executeTakeFirstOrThrow(notFound)
 
-/** Deletes the personal views of a person, and their default. */
+/** Deletes a person's personal views and default. */
 export const deleteViewsOf = async (db: Db, org: OrgId, userId: string): Promise<void> => {
   await db.deleteFrom('default_views').where('organization_id', '=', org).where('user_id', '=', userId).execute()
   await db

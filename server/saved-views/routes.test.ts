@@ -176,7 +176,7 @@ it('a personal view only exists for the person who created it', async () => {
   const body = { name: 'Mine', filter: {}, shared: false }
   const mine = (await as(ann, 'POST', '/v1/saved-views', body)).body
   expect(mine.shared).toBe(false)
-  // Another person, and a shared view, can have the same name.
+  // Another person's view can have the same name, and so can a shared view.
   expect((await as(ben, 'POST', '/v1/saved-views', body)).status).toBe(201)
   expect((await as(ben, 'POST', '/v1/saved-views', { ...body, shared: true })).status).toBe(201)
   expect((await as(ann, 'POST', '/v1/saved-views', body)).status).toBe(409)

@@ -34,7 +34,7 @@ const explain = async <V extends { filter: Selection }>(db: Db, org: OrgId, view
   return { ...view, explanation: explainFilter(view.filter, names) }
 }
 
-/** Returns a sort in canonical spelling. */
+/** Returns a sort in canonical form. */
 const readSort = (sort: Sort): { by: string; direction: 'asc' | 'desc' } => {
   const { key, direction } = parseSort(sort, 'sort')
   return { by: key.kind === 'score' ? `score:${key.monitorId}` : sort.by, direction }

@@ -3,7 +3,7 @@ import { hashKey } from '../platform/identity/keys.ts'
 
 type Adapter = Omit<DBAdapter, 'transaction'>
 
-/** Returns the conditions with the hash instead of the token, and the token itself. */
+/** Returns the conditions with the hash in place of the token, and the token itself. */
 const hashed = (model: string, where: Where[] = []) => {
   let token: string | undefined
   const conditions = where.map((condition) => {
@@ -40,8 +40,8 @@ const hashTokens = <A extends Adapter>(adapter: A): A => ({
 })
 
 /**
- * Replaces session tokens by their hashes between the library and its tables. The library stores them in plain text and
- * has no option to change that, but a copy of the database must not grant access.
+ * Replaces session tokens with their hashes between the library and its tables. The library stores tokens in plaintext
+ * and has no option to change that, but a copy of the database must not grant access.
  */
 export const withHashedTokens = (adapter: DBAdapter): DBAdapter => ({
   ...hashTokens(adapter),

@@ -198,7 +198,7 @@ describe('a person who already belongs to an organization', () => {
     const seen = []
     for (const address of [email, issuers.email, fresh]) {
       const invited = (await inviteTo(other.key, address)).body
-      // Unlike other UUIDs here, version 4 contains no time.
+      // Unlike other UUIDs in Earshot, version 4 contains no time.
       expect(invited.userId[14]).toBe('4')
       const offer = await check(invited.invitationUrl)
       const weak = await accept(invited.invitationUrl, { password: 'Password1234' })

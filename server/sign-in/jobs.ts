@@ -8,8 +8,8 @@ import { deleteExpiredSessionsAllOrgs } from './queries.ts'
 const batch = 1_000
 
 /**
- * Deletes expired sessions, which are invalid, and old attempts, which no longer count. This only keeps the tables
- * small.
+ * Deletes expired sessions, which are invalid, and old attempts, which no longer count. This only serves to keep the
+ * tables small.
  */
 export const sweepSessions = defineJob({
   name: 'session.sweep',

@@ -6,14 +6,14 @@ import { openLibrary } from './library.ts'
 const server = await testServer()
 const { call } = server
 
-/** The paths of this service that the library also has. */
+/** The paths that both this service and the library have. */
 const taken = new Set(['/sign-in/email', '/sign-out', '/change-password'])
 
 it('serves none of the library’s own endpoints', async () => {
   const { paths } = await openLibrary(server.deps)
   const { headers } = await makePerson(server, (await makeOrganization(server)).key)
   const others = paths.filter((path) => path !== undefined && !taken.has(path))
-  // The list includes paths that this service must not offer, so that the test notices if one is renamed.
+  // The list includes paths that this service must not offer, so that the test detects if one is renamed.
   for (const path of ['/sign-up/email', '/change-email', '/delete-user', '/list-sessions', '/update-user']) {
     expect(others).toContain(path)
   }

@@ -1,5 +1,5 @@
-// Configures the sign-in library. Loading it takes tens of megabytes and a moment, so nothing imports this file at the
-// start.
+// Configures the sign-in library. Loading the library takes tens of megabytes and a moment, so nothing imports this
+// file at startup.
 
 import { kyselyAdapter } from '@better-auth/kysely-adapter'
 import type { BetterAuthOptions } from 'better-auth'
@@ -32,14 +32,14 @@ const configure = ({ db, log, baseUrl, sessionCookie }: LibraryDeps) =>
       minPasswordLength: 12,
       maxPasswordLength: 512,
     },
-    // Errors of the library are logged, but not its lines about failed attempts, because they don't help anyone.
+    // The library's errors are logged, but not its lines about failed attempts, because they don't help anyone.
     logger: {
       level: 'error',
       log: (_level, message) => log.error({ library: 'better-auth' }, message),
     },
     advanced: {
       cookiePrefix: sessionCookie.prefix,
-      // Otherwise, the library would put `__Secure-` before the prefix.
+      // Otherwise, the library would add `__Secure-` before the prefix.
       useSecureCookies: false,
       defaultCookieAttributes: { secure: sessionCookie.secure },
       database: { generateId: newId, validateSchema: false },
@@ -104,7 +104,7 @@ export const openLibrary = async (deps: LibraryDeps) => {
         throw error
       }
     },
-    /** Ends the session of a cookie. Returns the cookies that replace it. */
+    /** Ends the session in a cookie. Returns the cookies that replace it. */
     signOut: async (cookie: string) => {
       const { headers } = await auth.api.signOut({ headers: { cookie }, returnHeaders: true })
       return headers.getSetCookie()

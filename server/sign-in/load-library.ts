@@ -3,7 +3,7 @@ import type { Library } from './library.ts'
 
 const loaded = new WeakMap<Deps, Promise<Library>>()
 
-/** Returns the library, which is loaded when it is first used. If that fails, the next use tries again. */
+/** Returns the library, which is loaded on first use. If loading fails, the next use tries again. */
 export const loadLibrary = (deps: Deps): Promise<Library> => {
   const present = loaded.get(deps)
   if (present) return present

@@ -66,7 +66,7 @@ describe('a link of the operator', () => {
     expect(me.body).toMatchObject({ role: 'owner', member: { status: 'active', name: 'Olga' } })
     expect(await statusOfMe({ cookie: cookieOf(taken) })).toBe(401)
     expect(await signIn(owner.email, password)).toBe(401)
-    // The names that a person has in other organizations do not change.
+    // The person's names in other organizations do not change.
     const members = (await call('GET', '/v1/members', { key: evil.key })).body.data
     expect(members[0]).toMatchObject({ email: owner.email, name: 'Taker' })
     expect(accepted.body.name).toBe('Taker')

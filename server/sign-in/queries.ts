@@ -46,7 +46,7 @@ export const acceptInvitation = async (db: Db, org: OrgId, id: string, now: Date
   return numUpdatedRows > 0n
 }
 
-/** Stores when a member joined. If they have already joined, the time stays. */
+/** Stores when a member joined. If they have already joined, keeps the stored time. */
 export const updateJoined = (db: Db, org: OrgId, memberId: string, name: string, now: Date) =>
   db
     .updateTable('members')
@@ -84,7 +84,7 @@ export const replacePassword = (db: Db, userId: string, hash: string) =>
     .where('provider_id', '=', byPassword)
     .execute()
 
-/** Replaces the password. Returns whether the current password is still the one that was checked. */
+/** Replaces the password. Returns false if the stored password is no longer the one that was checked. */
 export const updatePassword = async (db: Db, userId: string, former: string, hash: string): Promise<boolean> => {
   const { numUpdatedRows } = await db
     .updateTable('accounts')
@@ -99,7 +99,7 @@ export const updatePassword = async (db: Db, userId: string, former: string, has
 export const updateUserName = (db: Db, userId: string, name: string) =>
   db.updateTable('users').set({ name, updated_at: new Date() }).where('id', '=', userId).execute()
 
-/** Returns the person of a session that has not expired. */
+/** Returns the person whose session this is, if it has not expired. */
 export const findSessionUser = (db: Db, tokenHash: string, now: Date) =>
   db
     .selectFrom('sessions')
@@ -123,15 +123,18 @@ export const updateSessionOrganization = (db: Db, id: string, org: OrgId) =>
     .where('id', '=', id)
     .executeTakeFirst()
 
-/** Ends all sessions. Also cancels a pending change of address, because its link needs no session. */
+/**
+ * Ends all of a person's sessions. Also cancels a pending change of address, because its link doesn't require a
+ * session.
+ */
 export const deleteSessionsOfUser = async (db: Db, userId: string): Promise<void> => {
   await db.deleteFrom('address_changes').where('user_id', '=', userId).execute()
   await db.deleteFrom('sessions').where('user_id', '=', userId).execute()
 }
 
 /**
- * Deletes expired sessions. Works in batches, so that it does not lock many rows at once. Returns how many were
- * deleted.
+ * Deletes expired sessions. Works in batches, so that it does not lock many rows at once. Returns the number of deleted
+ * sessions.
  */
 export const deleteExpiredSessionsAllOrgs = async (db: Db, now: Date, limit: number): Promise<number> => {
   const { numDeletedRows } = await db
@@ -143,7 +146,9 @@ export const deleteExpiredSessionsAllOrgs = async (db: Db, now: Date, limit: num
   return Number(numDeletedRows)
 }
 
-/** Lists the organizations that a person has joined, active ones first, then in the order of joining. */
+/**
+ * Lists the organizations that a person has joined: active ones first, then in the order in which the person joined.
+ */
 export const listJoinedAllOrgs = (db: Db, userId: string) =>
   db
     .selectFrom('members')
@@ -182,7 +187,7 @@ export const findJoinedByEmailAllOrgs = (db: Db, email: string) =>
     .$narrowType<{ org: OrgId }>()
     .executeTakeFirst()
 
-/** Returns when an unused password link was last created for a member. */
+/** Returns the time when an unused password link was last created for a member. */
 export const findLinkMadeAt = async (db: Db, org: OrgId, memberId: string): Promise<Date | undefined> => {
   const link = await db
     .selectFrom('invitations')

@@ -17,9 +17,7 @@ declare module 'fastify' {
   }
 }
 
-/**
- * Returns the session of a request. Rejects expired sessions, and writes that don't come from a page of this origin.
- */
+/** Returns a request's session. Rejects expired sessions, and writes that don't come from a page on this origin. */
 export const requireSession = async (deps: Deps, request: FastifyRequest): Promise<SessionUser> => {
   const token = deps.sessionCookie.read(request.headers.cookie)
   const session = token && (await findSessionUser(deps.db, hashKey(token), deps.clock.now()))
@@ -36,9 +34,9 @@ export const shownSession = ({ userId, email, name, org }: SessionUser) => ({
 })
 
 type Opening = {
-  /** The organization in which the session starts. By default, this is the first one that the person has joined. */
+  /** The organization in which the session starts. By default, the first one that the person joined. */
   org?: OrgId
-  /** The name of the sign-in in the audit log. It is undefined if the request records something else. */
+  /** The sign-in's name in the audit log. Undefined if the request records something else. */
   action?: string
 }
 

@@ -1,7 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { Closed, Nullable } from '../platform/http/schemas.ts'
 
-/** What is measured of the sound of a recording. A measure is null if this recording can't have it. */
+/** The sound measures of a recording. A measure is null if this recording can't have it. */
 
 const Milliseconds = Type.Integer({ minimum: 0 })
 const Decibels = Type.Number()

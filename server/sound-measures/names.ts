@@ -8,10 +8,10 @@ const namesIn = (properties: Record<string, TSchema>): string[] =>
       : name,
   )
 
-/** Such as `talkRatio` and `responseMs.agent.p95`. */
+/** For example, `talkRatio` and `responseMs.agent.p95`. */
 export const soundNames: string[] = namesIn(SoundMeasures.properties)
 
-/** The measures of sound that can be measured over many conversations, with the path to each. */
+/** The sound measures that can be analyzed over many conversations, each with its path. */
 export const soundPaths = {
   'responseMs.agent.p50': ['responseMs', 'agent', 'p50'],
   'responseMs.agent.p95': ['responseMs', 'agent', 'p95'],
@@ -50,5 +50,5 @@ export const soundPaths = {
 
 export type SoundName = keyof typeof soundPaths
 
-// Object.keys forgets the literal types.
+// Object.keys loses the literal types.
 export const measuredSounds = Object.keys(soundPaths) as SoundName[]

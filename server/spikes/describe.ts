@@ -1,4 +1,4 @@
-/** Writes the text of a finding about a spike. It contains no words of a conversation. */
+/** Writes the text of a finding about a spike. It contains no text from conversations. */
 
 export type Rise = {
   monitor: string

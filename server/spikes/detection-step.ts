@@ -17,9 +17,9 @@ import {
   saveState,
 } from './queries.ts'
 
-/** The number of hours for which late results of an hour count. */
+/** The number of hours for which an hour's late results count. */
 const closingHours = 2
-/** Older results do not belong to the history. */
+/** Older results are not part of the history. */
 const historyHours = 56 * 24
 /** The maximum number of hours that one transaction reads. */
 const hoursOfStep = 7 * 24
@@ -31,7 +31,7 @@ const startOf = (hour: number): Date => new Date(hour * hourMs)
 const hourOf = (instant: Date): number => Math.floor(instant.getTime() / hourMs)
 const nextHourOf = (instant: Date): number => Math.ceil(instant.getTime() / hourMs)
 
-/** Returns the range of calls that count, which ends with the last closed hour. */
+/** Returns the range of calls that count. It ends with the last closed hour. */
 export const rangeAt = (now: Date): HourRange => {
   const until = hourOf(now) - closingHours
   return { since: startOf(until - historyHours), until: startOf(until) }
@@ -48,9 +48,9 @@ const newState = (version: number, nextHour: Date): State => ({
 
 const latest = (...instants: Date[]): Date => new Date(Math.max(...instants.map(Number)))
 
-/** Returns the stored state if it is still valid, otherwise a new one. */
+/** Returns the stored state if it is still valid, and otherwise a new one. */
 const readState = (stored: SpikeState, version: number, { since }: HourRange): State => {
-  // The detector's `form` shows whether the rest has the current format.
+  // The detector's `form` shows whether its other properties have the current format.
   const detector = stored.detector as Detector
   const holds = stored.version === version && detector.form === newDetector.form && stored.nextHour >= since
   return holds ? { ...stored, detector } : newState(version, since)
@@ -58,7 +58,7 @@ const readState = (stored: SpikeState, version: number, { since }: HourRange): S
 
 /**
  * Ends a spike if people have resolved or ignored its finding. Resolving starts the test over, and ignoring makes the
- * current rate the new baseline. If the finding was merged, the finding that it was merged into counts.
+ * current rate the new baseline. If the finding was merged, the target finding counts.
  */
 const heedClosing = async (trx: Db, org: OrgId, state: State, { since }: HourRange): Promise<State> => {
   if (state.findingId === null) return state
@@ -76,7 +76,7 @@ const heedClosing = async (trx: Db, org: OrgId, state: State, { since }: HourRan
 
 type Raised = { since: number; until: number; baseline: number }
 
-/** Counts the hours, and returns the periods in which the rate was raised. */
+/** Counts the hours, and returns the periods in which the rate was elevated. */
 const follow = (before: Detector, hours: Hour[], newsFrom: number) => {
   let detector = before
   const raised: Raised[] = []
@@ -139,7 +139,7 @@ const report = async (
 }
 
 /**
- * Counts the next closed hours of a monitor and reports spikes, in one transaction. Each hour is counted once. Returns
+ * Counts a monitor's next closed hours and reports spikes, in one transaction. Each hour is counted once. Returns
  * whether there are more.
  */
 export const detectInMonitor = async (

@@ -12,7 +12,7 @@ const feed = (detector: Detector, hours: Iterable<Hour>): Detector => {
   return fed
 }
 
-/** Returns the hours in which spikes were reported, and when each of them started. */
+/** Returns the hours in which spikes were reported, with the time when each of them started. */
 const spikesIn = (hours: Iterable<Hour>, before = newDetector) => {
   const spikes: { told: number; since: number }[] = []
   let detector = before
@@ -25,7 +25,7 @@ const spikesIn = (hours: Iterable<Hour>, before = newDetector) => {
 }
 
 const days = (count: number) => count * 24
-/** The detector has learned that a fifth of ten calls an hour is affected. */
+/** The detector has learned that a fifth of the ten calls per hour are affected. */
 const learnt = feed(newDetector, steady(0, days(14), 2, 10))
 
 describe('an increase', () => {
@@ -52,7 +52,7 @@ describe('an increase', () => {
       learnt,
     )
     expect(spikes.map(({ since }) => since)).toEqual([days(14), days(30)])
-    // Neither of them became part of the baseline.
+    // Neither spike became part of the baseline.
     expect(detector.baseline.affected / detector.baseline.calls).toBeCloseTo(0.2, 12)
   })
 
@@ -116,7 +116,7 @@ describe('a constant rate', () => {
     expect(spikesIn([...steady(0, days(30), 50, 100), ...steady(days(30), days(90), 52, 100)]).spikes).toEqual([])
   })
 
-  /** The benchmark has the measured figures. A few monitors verify them here. */
+  /** The benchmark measures the figures. This test verifies them with a few monitors. */
   it.each([
     ['only chance', () => () => 0],
     [

@@ -1,4 +1,4 @@
-// Detects hour by hour whether, and when, the rate of a monitor has risen. All functions are pure.
+// Detects, hour by hour, whether and when a monitor's rate has risen. All functions are pure.
 // docs/decisions/0012-spikes.md explains the method and its measured error rates.
 
 import { share } from '../statistics/agreement.ts'
@@ -14,10 +14,10 @@ import {
   scaleSpread,
 } from './spread.ts'
 
-/** The scored results of calls that started in one hour. There is at least one. Hours are counted from 1970 in UTC. */
+/** The scored results of calls that started in one hour, which has at least one. Hours are counted from 1970 in UTC. */
 export type Hour = SpikeCounts & { hour: number }
 
-/** The counts of ordinary hours, which form the baseline. */
+/** The counts for ordinary hours, which form the baseline. */
 type Tally = SpikeCounts & {
   /** The effective number of calls, which is lower if days differ. */
   independentCalls: number
@@ -26,34 +26,34 @@ type Tally = SpikeCounts & {
   days: Spread
 }
 
-/** The evidence for one increase of the rate. Each factor has its own. */
+/** The evidence for one size of increase. Each factor has its own evidence. */
 type Suspicion = {
-  /** The logarithm of an e-value for the days before the current one. */
+  /** The logarithm of an e-value for the days before the current day. */
   evidence: number
-  /** The counts of the current day. */
+  /** The counts for the current day. */
   today: SpikeCounts
   /** The hour in which the increase started, or null if there is none. */
   since: number | null
 }
 
 export type Detector = {
-  /** The version of the format. States with another format are not used. */
+  /** The version of the format. States with another version are not used. */
   form: number
   firstHour: number | null
   lastHour: number | null
   baseline: Tally
-  /** Suspicious hours. They join the baseline if the suspicion ends. */
+  /** Suspicious hours. If the suspicion ends, they join the baseline. */
   pending: Tally
-  /** The counts of the current third of a day and of the current day so far. */
+  /** The counts for the current third of a day, and for the current day so far. */
   third: Group
   day: Group
   /** One suspicion for each factor in `rises`, in the same order. */
   suspicions: Suspicion[]
-  /** This is set while the rate is raised. */
+  /** Set while the rate is elevated. */
   spike: { since: number } | null
 }
 
-/** The increases to detect, as factors of the odds. */
+/** The sizes of increases to detect, as factors of the odds. */
 const rises = [1.5, 2, 4, 8]
 
 /**
@@ -61,7 +61,7 @@ const rises = [1.5, 2, 4, 8]
  * hours.
  */
 const alarm = Math.log(20 * 365 * 24)
-/** Below this threshold, the rate is no longer raised. */
+/** Below this threshold, the rate is no longer elevated. */
 const calm = alarm / 2
 
 const learningHours = 7 * 24
@@ -71,7 +71,7 @@ const learningCalls = 100
 const halfLifeDays = 28
 const leastKept = 200
 
-/** The lowest standard deviation of log odds, because no two hours or days are equal. */
+/** The minimum standard deviation of log odds, because no two hours or days are equal. */
 const leastSpread = 0.05
 
 const emptyTally: Tally = {
@@ -132,18 +132,18 @@ const worth = ({ affected, calls }: SpikeCounts, correlated: number): SpikeCount
   return { affected: affected * factor, calls: calls * factor }
 }
 
-/** Returns the expectations that follow from the baseline. */
+/** Returns the expectations that result from the baseline. */
 const modelOf = ({ affected, calls, independentCalls, hours, thirds, days }: Tally) => {
   const rate = (affected + 0.5) / (calls + 1)
   const least = leastSpread ** 2 * rate * (1 - rate)
   const known = Math.max(1, independentCalls)
-  // If the baseline is uncertain, its upper limit counts.
+  // If the baseline is uncertain, its upper limit is used.
   const expected = share(rate * known, known)?.high ?? rate
   return {
     hourly: Math.max(least, correlation(hours, rate)),
-    // A daily pattern also shows as a spread of the thirds of a day.
+    // A daily pattern also appears as a spread between the thirds of a day.
     daily: Math.max(least, correlation(days, rate), correlation(thirds, rate)),
-    /** The log evidence that a call adds for each increase. */
+    /** The log evidence that a call adds for each size of increase. */
     rises: rises.map((times) => {
       // This form avoids dividing by 1 - expected, which can be 0.
       const notAffected = -Math.log1p(expected * (times - 1))
@@ -161,13 +161,13 @@ const evidenceOf = ({ evidence, today }: Suspicion, rise: number, { rises, daily
   return evidence + affected * said.affected + (calls - affected) * said.notAffected
 }
 
-/** Returns the logarithm of the mean. The mean of e-values is an e-value too. */
+/** Returns the logarithm of the mean. The mean of e-values is also an e-value. */
 const logMean = (logs: number[]): number => {
   const most = Math.max(...logs)
   return most + Math.log(logs.reduce((sum, log) => sum + Math.exp(log - most), 0) / logs.length)
 }
 
-/** Completes the third of the day and the day if they end before this hour. */
+/** Completes the third of the day, and the day, if they end before this hour. */
 const turnTo = (detector: Detector, hour: number): Detector => {
   const { lastHour } = detector
   if (lastHour === null) return { ...detector, firstHour: hour, lastHour: hour }
@@ -196,7 +196,7 @@ const turnTo = (detector: Detector, hour: number): Detector => {
 const isReady = ({ firstHour, baseline }: Detector, hour: number): boolean =>
   firstHour !== null && hour - firstHour >= learningHours && baseline.calls >= learningCalls
 
-/** Returns the detector after the end of a spike. The hours of the spike don't become part of the baseline. */
+/** Returns the detector after the end of a spike. The hours of the spike do not become part of the baseline. */
 export const withoutSpike = (detector: Detector): Detector => ({
   ...detector,
   pending: emptyTally,

@@ -249,7 +249,7 @@ describe('a finding that is', () => {
   it('resolved stays resolved if the rate is back', async () => {
     const id = await fileOne()
     await triage(id, 'resolved')
-    // The last hours before the resolution are counted after it.
+    // The last hours before the finding was resolved are counted afterwards.
     await line.live(3, 4)
     await line.pass(24, 2)
     expect(await line.findings()).toHaveLength(1)

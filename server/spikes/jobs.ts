@@ -6,7 +6,7 @@ import { listDueMonitors, listDueOrganizationsAllOrgs } from './queries.ts'
 
 const monitorsAtOnce = 100
 
-/** Checks every hour whether the rate of a monitor has risen. */
+/** Checks every hour whether monitors' rates have risen. */
 export const detectSpikes = defineSweep({
   name: 'monitor.detect-spikes',
   schedule: '5 * * * *',

@@ -7,7 +7,7 @@ import type { Page } from '../platform/http/paging.ts'
 export type HourRange = { since: Date; until: Date }
 
 /**
- * Returns whether monitor `m` of that organization, with its state `s`, has results that were not counted. A new
+ * Returns whether monitor `m` in this organization, with its state `s`, has results that were not counted yet. A new
  * version waits for its backfill, which becomes its history. Needs one index lookup for each monitor.
  */
 const isDue = (org: OrgId | RawBuilder<OrgId>, { since, until }: HourRange): RawBuilder<boolean> => sql`
@@ -106,7 +106,7 @@ const scored = (db: Db, org: OrgId, { monitorId, version, since, until }: Span) 
     .where('monitor_version', '=', version)
     .where('status', '=', 0)
 
-/** Lists the counts of each hour with calls, in order. */
+/** Lists the counts for each hour with calls, in order. */
 export const listHours = (db: Db, org: OrgId, span: Span) =>
   scored(db, org, span)
     .select([

@@ -40,7 +40,8 @@ describe('the spread of groups', () => {
   })
 
   it('is the correlation that the groups were created with', () => {
-    // The hours have 20 calls with alternating rates of 0.1 and 0.3, and exactly the spread of chance: 20 p (1 - p).
+    // The hours have 20 calls each, with alternating rates of 0.1 and 0.3, and exactly the spread that chance produces:
+    // 20 p (1 - p).
     const around = (rate: number): [number, number][] => {
       const deviation = Math.sqrt(20 * rate * (1 - rate))
       return [

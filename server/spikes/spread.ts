@@ -1,12 +1,12 @@
 // Measures how much the rates of groups of calls, such as hours or days, differ beyond chance.
 
-/** Counts of affected and all calls. They can be fractions, because similar calls count as fewer. */
+/** The number of affected calls and of all calls. They can be fractions, because similar calls count as fewer. */
 export type SpikeCounts = { affected: number; calls: number }
 
-/** The counts of one group, and the sum of the squared calls of each part. */
+/** The counts for one group, and the sum of the squared number of calls in each part. */
 export type Group = SpikeCounts & { squares: number }
 
-/** Sums over groups from which the spread around any rate can be computed. */
+/** Sums over groups. The spread around any rate can be computed from them. */
 export type Spread = SpikeCounts & {
   groups: number
   /** The squares of affected calls, divided by the calls. */
@@ -42,8 +42,8 @@ export const scaleSpread = (spread: Spread, factor: number): Spread => ({
 })
 
 /**
- * Returns the correlation of calls of one group, from 0 to 1. It is based on Pearson's chi-squared, of which chance
- * explains one for each group (D. A. Williams, Applied Statistics 31, 1982).
+ * Returns the correlation between calls in one group, from 0 to 1. It is based on Pearson's chi-squared; chance
+ * contributes one to it for each group (D. A. Williams, Applied Statistics 31, 1982).
  */
 export const correlation = ({ affected, calls, groups, affectedSquares, others }: Spread, rate: number): number => {
   if (others <= 0) return 0
@@ -51,6 +51,6 @@ export const correlation = ({ affected, calls, groups, affectedSquares, others }
   return Math.min(1, Math.max(0, (chiSquared - groups) / others))
 }
 
-/** Returns the number of independent calls that contain the same information. */
+/** Returns the number of independent calls that would contain the same information. */
 export const independent = (calls: number, correlated: number): number =>
   calls / (1 + Math.max(0, calls - 1) * correlated)

@@ -6,7 +6,7 @@ const mostEvents = 5
 
 type Merged = { change: Change; ids: Set<string> | undefined }
 
-/** Merges the changes of several transactions, so that many changes of a kind become one. */
+/** Merges the changes in several transactions, so that many changes of one kind become one event. */
 export const mergeChanges = (notices: Notice[]): Change[] => {
   const merged = new Map<string, Merged>()
   for (const change of notices.flatMap(({ changes }) => changes)) {
@@ -43,5 +43,5 @@ export const encodeEvents = (events: StreamEvent[], position: string): Buffer =>
   return Buffer.from(lines.join(''))
 }
 
-/** Keeps the connection open. Also moves the position past changes that the reader may not know of. */
+/** Keeps the connection open. Also moves the position past changes that the reader may not learn about. */
 export const heartbeat = (position: string): Buffer => Buffer.from(`: heartbeat\nid: ${position}\n\n`)

@@ -1,4 +1,5 @@
-// Announces changes when data is stored, ends, or is deleted. Actions of members are announced with their audit events.
+// Announces changes when data is stored, ends, or is deleted. Changes made by members are announced with their audit
+// events.
 
 import { type Change, type ChangeKind, publishChanges } from '../platform/changes/changes.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'

@@ -1,10 +1,10 @@
 import { type Notice, readPayload } from '../platform/changes/changes.ts'
 
-/** The number of notifications that are stored to replay an organization's streams. A payload has at most 8 KB. */
+/** The number of notifications that are kept for replaying an organization's streams. A payload has at most 8 KB. */
 const mostNotices = 256
 const mostCharacters = 64 * 1024
 
-/** Stores the latest notifications of an organization for clients that reconnect. */
+/** Keeps an organization's latest notifications for clients that reconnect. */
 export const openRing = (position: string) => {
   let notices: { id: string; payload: string | undefined }[] = [{ id: position, payload: undefined }]
   let characters = 0

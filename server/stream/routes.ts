@@ -4,7 +4,7 @@ import type { StreamDeps } from './deps.ts'
 import { EventStream } from './schema.ts'
 
 /**
- * Returns when to reconnect. The time is random, so that the clients of a process that stopped don't all reconnect in
+ * Returns the delay before reconnecting. It is random, so that the clients of a stopped process don't all reconnect in
  * the same second.
  */
 const retryMs = () => 1_000 + Math.floor(Math.random() * 4_000)
@@ -17,7 +17,7 @@ const headers = {
 }
 
 export const stream = (app: App, { streams }: StreamDeps): void => {
-  // Fastify waits for open requests, and streams don't end by themselves.
+  // Fastify waits for open requests, but streams don't end by themselves.
   app.addHook('preClose', async () => streams.drain())
 
   app.get(

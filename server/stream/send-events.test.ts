@@ -23,7 +23,7 @@ const actor: Actor = {
   requestId: 'request',
 }
 
-/** Opens streams whose lookups the test answers when it wants to. */
+/** Opens streams. The test controls when their lookups are answered. */
 const open = async () => {
   const asked: PromiseWithResolvers<string[]>[] = []
   let notify: (payload: string) => void = () => {}

@@ -1,6 +1,6 @@
 // Manages the event streams of this process. One connection to the database receives the changes of all organizations.
 // For organizations with open streams, changes are collected for a moment, merged, and written to each stream whose
-// reader may know of them.
+// reader may learn about them.
 
 import type { ServerResponse } from 'node:http'
 import { Counter, Gauge } from 'prom-client'
@@ -21,21 +21,22 @@ import { encodeEvents, eventsOf, heartbeat, mergeChanges, resync, type StreamEve
 import { openRing, type Ring } from './ring.ts'
 
 /**
- * The time for which changes are collected, so that each stream gets one write. The first change is sent immediately.
+ * The time for which changes are collected, so that each stream gets a single write. The first change is sent
+ * immediately.
  */
 const mergeMs = 500
 const heartbeatSeconds = 20
 const healthSeconds = 60
 /**
- * The maximum number of bytes that a reader can leave unread. A reader with more is disconnected, and catches up when
- * it reconnects.
+ * The maximum number of bytes that a reader can leave unread. A reader who exceeds it is disconnected, and catches up
+ * after reconnecting.
  */
 const mostUnread = 64 * 1024
-/** The maximum number of notifications of an organization that can wait to be written. */
+/** The maximum number of an organization's notifications that can wait to be written. */
 const mostPending = 1_000
 /** The time for which an organization without streams is remembered, in case its readers reconnect. */
 const keptMs = 2 * 60_000
-/** The number of readers whose access is checked at the same time. */
+/** The number of readers whose access is checked concurrently. */
 const checksAtOnce = 8
 
 export type Reader = {
@@ -64,7 +65,7 @@ type Topic = {
   org: OrgId
   streams: Set<Stream>
   ring: Ring
-  /** The notifications that are not written yet. */
+  /** The notifications that have not been written yet. */
   pending: Notice[]
   /** The position of the last notifications that were written. */
   written: string
@@ -100,16 +101,16 @@ const isAboutBlindness = ({ changes }: Notice): boolean =>
   changes.some(({ resource }) => resource === 'reviews' || resource === 'buckets')
 
 /**
- * Events that are sent after a person submitted a blind review. These resources may be outdated, because changes were
- * hidden until then.
+ * Events that are sent after a person has submitted a blind review. Clients may have outdated versions of these
+ * resources, because changes were hidden until then.
  */
 const unhidden: StreamEvent[] = (['results', 'reviews'] as const)
   .filter((resource) => ruleOf(resource).hiddenFromBlind)
   .map((resource) => ({ kind: 'updated', resource }))
 
 /**
- * The maximum number of events in one write. If a client has to request more than this, it may as well request
- * everything.
+ * The maximum number of events in one write. A client that would have to request more resources than this may as well
+ * request everything.
  */
 const mostEvents = 500
 
@@ -277,7 +278,7 @@ export const openStreams = async (options: Options): Promise<Streams> => {
     if (topic.isWriting) return
     topic.isWriting = true
     try {
-      // Changes that arrive during the check are written too, so the access must be current for them.
+      // Changes that arrive during the check are also written, so the access must be current for them, too.
       do {
         await checking
         if (topic.streams.size > 0) await learnBlindness(topic)
@@ -345,7 +346,7 @@ export const openStreams = async (options: Options): Promise<Streams> => {
       stream.expiresAt = expiresAt
       setAudience(topic, stream)
     } catch {
-      // When the client reconnects, it learns the reason.
+      // The client learns the reason when it reconnects.
       end(topic, stream)
     }
   }
@@ -383,7 +384,7 @@ export const openStreams = async (options: Options): Promise<Streams> => {
     }
   }
 
-  /** Announces changes of health regularly, because some checks only depend on time, such as silence. */
+  /** Announces changes to health regularly, because some checks only depend on time, such as the one for silence. */
   const announceHealth = (): void => {
     const changes: Change[] = [{ resource: 'health', kind: 'updated' }]
     for (const topic of topics.values()) {
@@ -418,7 +419,7 @@ export const openStreams = async (options: Options): Promise<Streams> => {
   }
 
   const open: Streams['open'] = async (reader, begin) => {
-    // If the reader left before they were identified, the stream will not close again, and would be counted forever.
+    // If the reader left before they were identified, the stream won't close again, and would be counted forever.
     if (reader.response.destroyed) return
     const release = reserve(reader.actor)
     reader.response.once('close', release)

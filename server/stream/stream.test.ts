@@ -43,7 +43,7 @@ const open = async (headers: Record<string, string>) => {
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
-/** Publishes a change that everyone may know of. When it arrives, everything before it has arrived too. */
+/** Publishes a change that everyone may learn about. When it arrives, all earlier changes have arrived, too. */
 const marker = () => publishChanges(deps.db, org, { resource: 'companies', kind: 'updated' })
 const arrived = { resource: 'companies', kind: 'updated' }
 
@@ -72,7 +72,7 @@ describe('what a stream sends', () => {
       key,
       Array.from({ length: 500 }, () => ({})),
     )
-    // On a cluster, notifications of other nodes arrive a moment later.
+    // On a cluster, notifications from other nodes arrive a moment later.
     await stream.until({ resource: 'conversations' })
     await marker()
     await stream.until(arrived)

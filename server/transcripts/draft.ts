@@ -1,6 +1,6 @@
 import type { Turn, TurnRole } from './turn.ts'
 
-/** One entry as a format's reader returns it. Omitted values are not set in the turn. */
+/** One entry, as returned by a format's reader. Omitted values are not set in the turn. */
 export type TurnDraft = {
   role: TurnRole
   kind: Turn['kind']
@@ -31,5 +31,5 @@ export type Hints = {
 /** Reads one format. Returns undefined if the content has another structure. */
 export type Reader = (content: unknown, hints: Hints) => Iterable<TurnDraft> | undefined
 
-/** The content has the structure of a format, but a part of it is invalid. */
+/** The content has the structure of a format, but one of its values is invalid. */
 export class Unreadable extends Error {}

@@ -7,12 +7,12 @@ import { readTranscript } from './read-transcript.ts'
 export const mostRead = 16_384
 const longest = 200
 
-/** Strings, which may end with the text, and the marks outside of them. */
+/** Strings, which may be cut off at the end of the text, and the marks outside them. */
 const tokens = /"(?:[^"\\]|\\.)*("|$|\\$)|[[\]{},]/gs
 
 type Scan = { stack: string[]; lastComma: number[]; inString: boolean }
 
-/** Scans JSON up to the end of a text, and notes the last comma of each open list. */
+/** Scans JSON up to the end of a text, and records the last comma of each open list. */
 const scan = (text: string): Scan => {
   const stack: string[] = []
   const lastComma: number[] = []
@@ -56,8 +56,8 @@ const shorten = (text: string): string => {
 }
 
 /**
- * Returns the customer's first message, or else the first message, shortened. `start` is the start of the transcript,
- * or all of it unless `isCut`. Returns null if it contains no message.
+ * Returns the customer's first message, or otherwise the first message, shortened. `start` is the start of the
+ * transcript, or all of it unless `isCut`. Returns null if it contains no messages.
  */
 export const excerptOf = (start: string, isCut: boolean, hints: Hints): string | null => {
   const json = isCut ? close(start) : start

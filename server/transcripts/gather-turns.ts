@@ -9,9 +9,9 @@ import type { Turn } from './turn.ts'
 const maxTurns = 100_000
 const maxWords = 1_000_000
 const maxCharacters = 20_000_000
-/** Thirty days. A later time can't be a time from the start of a conversation. */
+/** Thirty days. A larger value can't be a time from the start of a conversation. */
 const latestMs = 30 * 24 * 60 * 60 * 1_000
-/** The clocks of two machines differ, so something this shortly before the start counts as the start. */
+/** The clocks of two machines differ, so a time that is this close before the start counts as the start. */
 const clockSkewMs = 1_000
 
 const wholeMs = (value: number | null | undefined): number | null => {
@@ -19,7 +19,9 @@ const wholeMs = (value: number | null | undefined): number | null => {
   return Math.max(0, Math.round(value))
 }
 
-/** Returns start and end. If the end is before the start, it is unknown, because sources measure the start first. */
+/**
+ * Returns the start and end. If the end is before the start, it is unknown, because sources measure the start first.
+ */
 const span = ({ startMs, endMs }: { startMs?: number | null; endMs?: number | null }) => {
   const [start, end] = [wholeMs(startMs), wholeMs(endMs)]
   return { startMs: start, endMs: start !== null && end !== null && end < start ? null : end }
@@ -39,7 +41,7 @@ const latencyOf = (figures: TurnDraft['latency']): Turn['latency'] => {
 
 const jsonOf = (value: unknown): unknown => (typeof value === 'string' ? (nestedJson(value) ?? value) : (value ?? null))
 
-/** Returns a function that adds the names of tools to results, which often only have the ID of their call. */
+/** Returns a function that adds tool names to results, which often only have the ID of their call. */
 const toolReader = () => {
   const names = new Map<string, string>()
   return (tool: TurnDraft['tool']): Turn['tool'] => {

@@ -1,7 +1,7 @@
 import { isObject } from '../platform/is-object.ts'
 import { Unreadable } from './draft.ts'
 
-/** Reads JSON of other senders. Everything can be missing, and anything can be anywhere. */
+/** Reads other senders' JSON. Every value can be missing, and any value can be anywhere. */
 
 export type JsonObject = Record<string, unknown>
 
@@ -26,7 +26,7 @@ export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value
 /** Returns a string that is not empty, or null. */
 export const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
 
-/** Returns an ID, which some senders write as a number. */
+/** Returns an ID. Some senders write it as a number. */
 export const idOf = (value: unknown): string | null => (Number.isSafeInteger(value) ? String(value) : textOf(value))
 
 /** Returns a finite number. Also accepts a string that contains one. */
@@ -43,15 +43,15 @@ export const secondsToMs = (value: unknown): number | null => {
   return seconds === null ? null : seconds * 1_000
 }
 
-/** No data is older than the year 2000. An earlier number has another unit or is not a time. */
+/** No data is older than the year 2000. A smaller number has a different unit or is not a time. */
 const earliestInstant = Date.UTC(2_000, 0)
 const latestInstant = Date.UTC(9_999, 11, 31)
 
-/** Returns a time in milliseconds since 1970 as a Date. */
+/** Converts a time in milliseconds since 1970 to a Date. */
 export const instantOfMs = (value: number | null): Date | null =>
   value !== null && value >= earliestInstant && value < latestInstant ? new Date(Math.round(value)) : null
 
-/** Returns a time in ISO 8601 as a Date. Returns null if it has no offset, because it would be ambiguous. */
+/** Converts a time in ISO 8601 to a Date. Returns null if it has no offset, because it would be ambiguous. */
 export const instantOf = (value: unknown): Date | null => {
   if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\dT[\d:.]{5,20}(Z|[+-]\d\d:?\d\d)$/i.test(value)) return null
   return instantOfMs(Date.parse(value))
@@ -81,7 +81,7 @@ const nestedIn = (level: object[]): object[] => {
 const isNested = (value: unknown): value is object => typeof value === 'object' && value !== null
 
 const nestingLimit = 64
-// An escape can contain characters that the check of the text around it has not found: NUL, or a lone surrogate.
+// An escape can represent characters that the check of the surrounding text has not found: NUL, or a lone surrogate.
 const unstorable = /\\u(0000|d[89a-f])/i
 
 /** Returns the object or array in a JSON string. Returns undefined if there is none, or if it can't be stored. */
@@ -94,7 +94,7 @@ export const nestedJson = (text: string): JsonObject | unknown[] | undefined => 
     return undefined
   }
   if (typeof value !== 'object' || value === null || isDeeperThan(value, nestingLimit)) return undefined
-  // JSON.stringify writes a surrogate pair unchanged. Only what can't be stored becomes an escape.
+  // JSON.stringify writes surrogate pairs unchanged. It only escapes text that can't be stored.
   if (unstorable.test(text) && unstorable.test(JSON.stringify(value))) return undefined
   return value as JsonObject | unknown[]
 }
@@ -107,6 +107,8 @@ export function* entriesOf(list: unknown[], what = 'entry'): Generator<JsonObjec
   }
 }
 
-/** Returns whether an entry of the list is an object for which `has` is true. The other entries can be anything. */
+/**
+ * Returns whether any entry in the list is an object for which `has` returns true. The other entries can be anything.
+ */
 export const someEntry = (list: unknown[], has: (entry: JsonObject) => boolean): boolean =>
   list.some((entry) => isObject(entry) && has(entry))

@@ -9,7 +9,7 @@ import { Turn } from './turn.ts'
 
 const isTurn = strict.compile(Turn)
 
-/** Checks that either every turn is valid and in order, or there is a reason. */
+/** Checks that either all turns are valid and in order, or there is a reason. */
 const expectWhole = (content: unknown, hints = {}): void => {
   const before = structuredClone(content)
   const reading = readTranscript(content, hints)
@@ -184,7 +184,7 @@ describe('limits', () => {
       ],
       ['empty objects', Array.from({ length: 1_000_000 }, () => ({}))],
     ]
-    // If reading were not linear, these would time out.
+    // If reading took more than linear time, these cases would time out.
     for (const [name, content] of hostile) {
       const reading = readTranscript(content)
       expect('turns' in reading || 'unreadable' in reading, name).toBe(true)

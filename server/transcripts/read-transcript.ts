@@ -45,8 +45,8 @@ const readerFor = (content: unknown, hints: Hints): { format: string; drafts: It
 }
 
 /**
- * Reads a transcript in any supported format into turns. Returns either all of them, or the reason why it can't be
- * read.
+ * Converts a transcript in any supported format to turns. Returns either all turns, or the reason why the transcript
+ * can't be read.
  */
 export const readTranscript = (given: unknown, hints: Hints = {}): TranscriptReading => {
   const content = (typeof given === 'string' && nestedJson(given)) || given

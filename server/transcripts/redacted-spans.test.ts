@@ -14,7 +14,7 @@ const spansOf = (turns: object[]) => {
     return redactedSpans(reading.turns)
   }
   const found = spans({ turns })
-  // It makes no difference whether the text was redacted before it was stored.
+  // It makes no difference whether the text was redacted before storage.
   expect(spans(redact({ turns }))).toEqual(found)
   return found
 }

@@ -2,12 +2,12 @@ import { redact } from './redaction.ts'
 import { sideOf, type TimeSpan, union } from './signals/speech.ts'
 import type { Turn } from './turn.ts'
 
-/** Finds when the redacted words of a transcript are spoken. */
+/** Finds the times at which redacted words in a transcript are spoken. */
 
 /** The marks that replace redacted text. */
 const marks = /(\[(?:email|phone|card|ssn|redacted)\])/u
 
-/** A word in lower case without punctuation, or null for a redacted part. */
+/** A word in lowercase without punctuation, or null for redacted text. */
 type Token = string | null
 
 const tokensOf = (text: string): Token[] =>
@@ -20,13 +20,13 @@ const tokensOf = (text: string): Token[] =>
           .match(/[\p{L}\p{M}\p{N}@']+/gu) ?? []),
   )
 
-/** It is not known which words with digits belong to a redacted number, so all of them count as redacted. */
+/** It is unknown which words with digits belong to a redacted number, so all of them count as redacted. */
 const mayBeRedacted = (token: Token | undefined): boolean =>
   token === null || (token !== undefined && /[\p{Nd}@]/u.test(token))
 
 /**
- * Returns whether the words are those of the text, with redacted words exactly where the text is redacted. Otherwise, a
- * part of a redacted number may be among the other words, for example if they spell it out.
+ * Returns whether the words match the text, with redacted words exactly where the text is redacted. If they don't, part
+ * of a redacted number may be among the other words, for example if they spell it out.
  */
 const areWordsOf = (text: Token[], words: Token[]): boolean => {
   let at = 0
@@ -43,17 +43,17 @@ const areWordsOf = (text: Token[], words: Token[]): boolean => {
 
 type Spoken = Pick<Turn, 'text' | 'words'>
 
-/** Returns whether anything in the turn is redacted. */
+/** Returns whether any text in the turn is redacted. */
 const isRedacted = ({ text, words }: Spoken): boolean =>
   [text ?? '', ...(words ?? []).map((word) => word.text)].some((each) => marks.test(each))
 
 type Word = NonNullable<Turn['words']>[number]
 
-/** Words without a length have no exact times. */
+/** Words with a duration of zero have no exact times. */
 const isTimed = (word: Word): word is Word & TimeSpan =>
   word.startMs !== null && word.endMs !== null && word.endMs > word.startMs
 
-/** Returns the spans of the redacted words, or undefined if the words don't tell. */
+/** Returns the spans of the redacted words, or undefined if the words have no reliable times. */
 const spansOfWords = ({ text, words }: Spoken): TimeSpan[] | undefined => {
   if (words === null) return undefined
   const tokens = words.map((word) => ({ word, tokens: tokensOf(word.text) }))
@@ -69,7 +69,7 @@ const spansOfWords = ({ text, words }: Spoken): TimeSpan[] | undefined => {
   return redacted.length > 0 && redacted.every(isTimed) ? redacted : undefined
 }
 
-/** Returns for each turn when its speaker's next turn begins, by when the turn surely has ended. */
+/** Returns, for each turn, the start of the same speaker's next turn. By then, the turn has certainly ended. */
 const nextStarts = (turns: Turn[]): number[] => {
   const next = new Map<Turn['role'], number>()
   return turns
@@ -82,9 +82,11 @@ const nextStarts = (turns: Turn[]): number[] => {
     .reverse()
 }
 
-/** Word times are about this exact. */
+/** The approximate precision of word times. */
 const wordMarginMs = 250
-/** Turn times are less exact, because sources detect the start and end of speech with a delay. */
+/**
+ * The precision of turn times. They are less precise, because sources detect the start and end of speech with a delay.
+ */
 const turnMarginMs = 500
 
 const widened = ({ startMs, endMs }: TimeSpan, marginMs: number): TimeSpan => ({
@@ -92,7 +94,7 @@ const widened = ({ startMs, endMs }: TimeSpan, marginMs: number): TimeSpan => ({
   endMs: endMs + marginMs,
 })
 
-/** Returns the spans of a redacted turn, or undefined if it is not known when it is spoken. */
+/** Returns the spans of a redacted turn, or undefined if its times are unknown. */
 const spansOf = (turn: Turn, spoken: Spoken, nextStartMs: number): TimeSpan[] | undefined => {
   const ofWords = spansOfWords(spoken)
   if (ofWords) return ofWords.map((span) => widened(span, wordMarginMs))
@@ -106,15 +108,16 @@ const spansOf = (turn: Turn, spoken: Spoken, nextStartMs: number): TimeSpan[] | 
 export type RedactedSpans = { spans: TimeSpan[] } | { untimed: number }
 
 /**
- * Returns when redacted words are spoken: the words themselves if they have times, otherwise their whole turn. An end of
- * infinity stands for the end of the recording.
+ * Returns the times at which redacted words are spoken: the times of the words themselves if they have any, and
+ * otherwise of the whole turn. An end of infinity represents the end of the recording.
  */
 export const redactedSpans = (turns: Turn[]): RedactedSpans => {
   const spans: TimeSpan[] = []
   const next = nextStarts(turns)
   for (const [index, turn] of turns.entries()) {
     if (sideOf(turn) === undefined) continue
-    // Redacts again, because the organization may redact recordings, but no text. Redacted text does not change.
+    // Redacts again, because an organization may redact recordings without redacting text. Redacted text does not
+    // change.
     const spoken = redact({ text: turn.text, words: turn.words }) as Spoken
     if (!isRedacted(spoken)) continue
     const found = spansOf(turn, spoken, next[index] ?? Number.POSITIVE_INFINITY)

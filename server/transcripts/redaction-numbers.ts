@@ -1,4 +1,4 @@
-// Finds phone, card, and social security numbers in text. Every step reads a limited part of the text, so the time is
+// Finds phone, card, and social security numbers in text. Each step reads a limited amount of text, so the time is
 // linear. No decision depends on text that a marker could replace, so text that is already redacted does not change.
 
 const digit = '[0-9\\u0660-\\u0669\\u06f0-\\u06f9\\uff10-\\uff19]'
@@ -25,7 +25,7 @@ const octet = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)'
 const year = '(?:19|20)\\d\\d'
 const hex = (length: number) => `[\\da-f]{${length}}`
 
-/** Matches groups of digits that are not personal: IDs, IP addresses, dates, amounts, and decimals. */
+/** Matches groups of digits that are not personal data: IDs, IP addresses, dates, amounts, and decimals. */
 const harmless = new RegExp(
   [
     `(?<![\\da-z-])${hex(8)}-${hex(4)}-${hex(4)}-${hex(4)}-${hex(12)}(?![\\da-z-])`,
@@ -35,7 +35,7 @@ const harmless = new RegExp(
     `(?<!\\+|\\d ?)(?:0?[1-9]|[12]\\d|3[01]) (?:0?[1-9]|1[0-2]) ${year}(?! ?\\d)`,
     `(?<!\\d[-/]?)${year} ?[-–/] ?${year}(?![-/]?\\d)`,
     `(?<![\\d.,+(] ?)[1-9]\\d?([ .’'\\u00a0\\u202f])\\d{3}\\3\\d{3}(?!\\3?\\d)`,
-    // This is a decimal, but not the end of a phone number such as (555) 010.0199.
+    // This is a decimal, as opposed to the end of a phone number such as (555) 010.0199.
     `(?<![\\d.+])(?!(?<=\\d{3} |\\) ?)\\d{3}\\.\\d{4}(?!\\d))(?:0|[1-9]\\d{0,11})\\.\\d+(?!\\.?\\d)`,
   ].join('|'),
   'gi',
@@ -44,9 +44,7 @@ const harmless = new RegExp(
 const groupForm = new RegExp(`${digit}+`, 'g')
 const numeral = (char: string) => char.charCodeAt(0) & 0xf
 
-/**
- * Returns a function that checks whether groups overlap something harmless. It must be called in the order of the text.
- */
+/** Returns a function that checks whether groups overlap a harmless match. The groups must be checked in text order. */
 const openHarmless = (text: string) => {
   const spans = [...text.matchAll(harmless)].map(({ index, 0: { length } }) => ({ start: index, end: index + length }))
   let next = 0
@@ -65,7 +63,7 @@ const touchesLetter = (text: string, start: number, end: number): boolean => {
   return endsAfterLetter || endsInLetter.test(text.slice(Math.max(0, start - 1), start))
 }
 
-/** Finds groups that may belong together. Excludes groups next to a letter or in harmless text. */
+/** Finds groups that may belong together. Excludes groups that are next to a letter or in harmless text. */
 const findRuns = (text: string): Group[][] => {
   const isHarmless = openHarmless(text)
   const runs: Group[][] = []
@@ -103,14 +101,14 @@ const passesLuhn = (digits: string): boolean => {
 
 /**
  * Returns whether the digits are a time since 1970 in ms, µs, or ns, up to 2033. A tenth of such times would look like
- * cards, but no card starts with 1.
+ * card numbers, but no card number starts with 1.
  */
 const isInstant = (digits: string): boolean => numeral(digits) === 1 && [13, 16, 19].includes(digits.length)
 
 export const isCard = (digits: string): boolean =>
   digits.length >= 13 && digits.length <= 19 && numeral(digits) !== 0 && !isInstant(digits) && passesLuhn(digits)
 
-/** A kind of number. `fits` decides whether groups form one. */
+/** A kind of number. `fits` determines whether groups form such a number. */
 type Kind = { marker: string; maxDigits: number; fits: (groups: Group[], digits: string, before: string) => boolean }
 
 const gapsOf = (groups: Group[]) => groups.slice(1).map(({ gap }) => gap)
@@ -155,19 +153,19 @@ type NumberMatch = { start: number; end: number; marker: string }
 const findKind = (text: string, run: Group[], kind: Kind, found: NumberMatch[]): Group[][] => {
   const left: Group[][] = [[]]
   for (let at = 0; at < run.length; ) {
-    const first = run[at] as Group // `at` is an index of the run
+    const first = run[at] as Group // `at` is an index in the run.
     const before = text.slice(Math.max(0, first.start - 2), first.start)
     let digits = ''
     let length = 0
     while (at + length < run.length) {
-      const next = run[at + length] as Group // This is also an index of the run
+      const next = run[at + length] as Group // This is also an index in the run.
       if (digits.length + next.digits.length > kind.maxDigits) break
       digits += next.digits
       length++
     }
     while (length > 0 && !kind.fits(run.slice(at, at + length), digits, before)) {
       length--
-      digits = digits.slice(0, -(run[at + length] as Group).digits.length) // This is also an index of the run
+      digits = digits.slice(0, -(run[at + length] as Group).digits.length) // This is also an index in the run.
     }
     if (length === 0) {
       left.at(-1)?.push(first)
@@ -175,7 +173,7 @@ const findKind = (text: string, run: Group[], kind: Kind, found: NumberMatch[]):
       continue
     }
     const lead = /[+＋]?\(?$/.exec(before)?.[0].length ?? 0
-    const end = (run[at + length - 1] as Group).end // This is also an index of the run
+    const end = (run[at + length - 1] as Group).end // This is also an index in the run.
     found.push({ start: first.start - lead, end, marker: kind.marker })
     left.push([])
     at += length

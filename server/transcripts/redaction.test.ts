@@ -275,7 +275,7 @@ describe('redaction', () => {
     ]
     for (const part of [...hostile, 'a1', '0', '.', ' ', '12 345 ', '+', '1) (', '19', '1/1/']) {
       const text = long(part)
-      // If the time were quadratic, each would take a minute.
+      // If the time were quadratic, each case would take a minute.
       expect(typeof redact(text), part).toBe('string')
     }
     redact(`${long('a.')}@${long('a.')}`)

@@ -14,7 +14,9 @@ const inDomain = { latin: new RegExp(`[${latin}.-]*`, 'uy'), any: new RegExp(`[$
 const asLatin = /[\p{sc=Latin}\p{N}.!#$%&'*+/=?^_`{|}~-]/u
 const wholeDomain = /^[^.-].*\.(?:xn--[a-z0-9-]+|\p{L}{2,})/isu
 
-/** Redacts email addresses. Searches from each @ to both sides, so that every character is checked at most twice. */
+/**
+ * Redacts email addresses. Searches in both directions from each @, so that every character is checked at most twice.
+ */
 const redactAddresses = (text: string): string => {
   const parts: string[] = []
   let done = 0
@@ -33,7 +35,8 @@ const redactAddresses = (text: string): string => {
 }
 
 /**
- * Redacts a string. If it contains JSON, such as the arguments of a tool, redacts it as JSON, so that it stays valid.
+ * Redacts a string. A string that contains JSON, such as a tool's arguments, is redacted as JSON, so that it stays
+ * valid.
  */
 const redactText = (text: string): string => {
   const nested = nestedJson(text)
@@ -45,7 +48,7 @@ const redactText = (text: string): string => {
 }
 
 /**
- * Returns whether a number is a card number. Above 2^53, its last digits are lost, so the checksum does not work, but
+ * Returns whether a number is a card number. Above 2^53, the last digits are lost, so the checksum does not work, but
  * most of the number is still there.
  */
 const isCardNumber = (value: number): boolean => {
@@ -73,9 +76,8 @@ const maskWord = (word: unknown): unknown => {
 }
 
 /**
- * Redacts the words of a turn, which can contain parts of a number ("555", "0100"). If their joined text, or the text
- * next to them, contains a number, all words with digits are redacted, because it is unknown which of them belong to
- * it.
+ * Redacts the words in a turn, which can contain parts of a number ("555", "0100"). If their joined text, or the text
+ * next to them, contains a number, redacts all words with digits, because it is unknown which of them belong to it.
  */
 const redactWords = (words: unknown[], besideRedacted: boolean): unknown[] => {
   const redacted = mapList(words, redact)
@@ -109,9 +111,10 @@ const redactObject = (object: JsonObject): JsonObject => {
 }
 
 /**
- * Replaces every email address, phone number, card number, and social security number in the strings of a JSON value by
- * its kind, such as `[phone]`. Also replaces numbers that are card numbers, but no property names. Returns the same
- * value if there is nothing to redact. Recurses as deep as the value, so the caller limits the depth.
+ * Replaces every email address, phone number, card number, and social security number in the strings of a JSON value
+ * with its kind, such as `[phone]`. Also replaces numbers that are card numbers, but does not change property names.
+ * Returns the same value if there is nothing to redact. Recurses to the depth of the value, so the caller must limit
+ * the depth.
  */
 export const redact = (value: unknown): unknown => {
   if (typeof value === 'string') return redactText(value)

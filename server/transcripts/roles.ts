@@ -15,7 +15,7 @@ const roles = new Map(
   Object.entries(spellings).flatMap(([role, names]) => names.map((name) => [name, role as TurnRole] as const)),
 )
 
-/** Returns the role for a source's name of a speaker, or undefined if the name is unknown. */
+/** Returns the role for a speaker name used by a source, or undefined if the name is unknown. */
 export const knownRole = (name: string): TurnRole | undefined =>
   name.length > 40
     ? undefined

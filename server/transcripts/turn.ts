@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { Choice, Closed, Nullable } from '../platform/http/schemas.ts'
 
-/** The format of turns, which all parts of the product use. */
+/** The format of turns that the whole product uses. */
 
 export const turnRoles = ['agent', 'customer', 'system', 'tool', 'human_agent', 'other'] as const
 export type TurnRole = (typeof turnRoles)[number]

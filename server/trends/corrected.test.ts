@@ -45,7 +45,7 @@ describe('a corrected rate', () => {
         const asJudged = share(counted.affected, calls) ?? { low: 1, high: 0 }
         if (asJudged.low <= truth && truth <= asJudged.high) heldAsJudged++
       }
-      // The bound is 95% minus two standard errors of so few runs.
+      // The bound is 95% minus two standard errors, because there are so few runs.
       expect(held / runs, `seed ${seed}`).toBeGreaterThan(0.928)
       expect(heldAsJudged / runs, `seed ${seed}`).toBeLessThan(truth === 0.5 ? 0.9 : 0.1)
     },

@@ -1,4 +1,4 @@
-// Corrects the affected rate of a period with people's reviews of a fair sample.
+// Corrects the affected rate in a period, using people's reviews of a fair sample.
 
 import { mendedVariance } from '../statistics/arm.ts'
 import { tQuantile } from '../statistics/distributions.ts'
@@ -12,8 +12,8 @@ type Counted = { affected: number; notAffected: number }
 type Reviewed = { judge: number; human: number }
 
 /**
- * Returns the corrected rate, or null while there are too few reviews. Each call is its own unit. The interval is
- * Wilson's for the number of reviews that would be as precise without a monitor.
+ * Returns the corrected rate, or null as long as there are too few reviews. Each call is its own unit. The interval is
+ * Wilson's, for the number of reviews that would be equally precise without a monitor.
  */
 export const correctedRate = ({ affected, notAffected }: Counted, reviews: Reviewed[]) => {
   const units = reviews.map(({ judge, human }): ReviewedUnit => {

@@ -13,7 +13,7 @@ import { countByTime } from './queries.ts'
 
 const { it } = onPlainPostgres('reads plans of one node')
 
-/** Checks that counts over long periods only read the index of results. */
+/** Checks that counts over long periods only read the results index. */
 
 const { pool, db, explain } = await openPlans()
 
@@ -23,7 +23,7 @@ const busy = monitor(1)
 const since = new Date('2026-01-01T00:00:00Z')
 const until = new Date('2026-03-01T00:00:00Z')
 
-// There is a call every minute for 83 days, with results of three monitors and realistic texts.
+// There is one call per minute for 83 days, with results from three monitors and realistic texts.
 beforeAll(async () => {
   await pool.query(`
     INSERT INTO organizations (id, name, slug, monitors, observability, metrics, monitor_exports, export_webhooks,
@@ -42,7 +42,7 @@ beforeAll(async () => {
   await pool.query('VACUUM ANALYZE')
 }, 120_000)
 
-/** Returns the scans with which the statements that `run` sends read results. */
+/** Returns the scans that read results in the statements sent by `run`. */
 const scans = async (run: () => Promise<unknown>) => {
   const { nodes } = await explain(run)
   return nodes

@@ -23,7 +23,7 @@ beforeEach(async () => {
 
 type ResultWord = 'affected' | 'not_affected' | 'unscored' | 'failed'
 
-/** Creates a call with a result of a monitor version. */
+/** Creates a call with a result from a monitor version. */
 const give = async (
   startedAt: string,
   found: ResultWord,
@@ -113,7 +113,7 @@ describe('the trend of a monitor', () => {
   })
 
   it('follows the days and weeks of a time zone across clock changes', async () => {
-    // Summer time begins in Berlin on the 29th, so that day has 23 hours.
+    // Daylight saving time begins in Berlin on the 29th, so that day has 23 hours.
     await give('2026-03-28T23:30:00Z', 'affected')
     await give('2026-03-29T21:59:00Z', 'affected')
     await give('2026-03-29T22:00:00Z', 'not_affected')
@@ -156,8 +156,8 @@ describe('the trend of a monitor', () => {
       '2026-04-25T21:00',
       '2026-04-26T21:00',
     ])
-    // In Havana, 2 November 2025 has two midnights, which no day of 2026 has. A period that starts between them must
-    // not lose anything.
+    // In Havana, 2 November 2025 has two midnights, which no day in 2026 has. A period that starts between them must
+    // not lose any calls.
     await give('2025-11-02T04:45:00Z', 'affected')
     const havana = 'since=2025-11-02T04:30:00Z&until=2025-11-04T05:00:00Z'
     expect(await startsIn('America/Havana', havana)).toEqual([

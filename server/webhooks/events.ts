@@ -5,7 +5,7 @@ type Kind = {
   feature?: Feature
 }
 
-/** All kinds of events that an endpoint can subscribe to. Add a line for a new kind. */
+/** All kinds of events that an endpoint can subscribe to. Add a line for each new kind. */
 const subscribable = {
   'monitor_export.completed': { feature: 'exportWebhooks' },
   'monitor_export.failed': { feature: 'exportWebhooks' },
@@ -24,7 +24,7 @@ const subscribable = {
 
 export type SubscribableEvent = keyof typeof subscribable
 
-/** `webhook.test` is sent to an endpoint on request, whatever its subscriptions are. */
+/** `webhook.test` is sent to an endpoint on request, regardless of its subscriptions. */
 export type EventType = SubscribableEvent | 'webhook.test'
 
 // Object.keys loses the literal types.

@@ -34,7 +34,7 @@ export const listEndpoints = (db: Db, org: OrgId, page: Page) =>
     .$call(newestFirst('id', page))
     .execute()
 
-/** Finds an active endpoint, which can be chosen for notifications. */
+/** Finds an active endpoint, which can be selected for notifications. */
 export const findEndpoint = (db: Db, org: OrgId, id: string) =>
   db
     .selectFrom('webhook_endpoints')
@@ -163,7 +163,7 @@ export const listSubscribedEndpoints = async (trx: Db, org: OrgId, eventType: st
   return rows.map(({ id }) => id)
 }
 
-/** An endpoint with the URL that a request was sent to. By now, the endpoint may have another URL. */
+/** An endpoint and the URL that a request was sent to. By now, the endpoint may have a different URL. */
 type EndpointAddress = { id: string; url: string }
 
 export const updateHealth = (trx: Db, org: OrgId, { id, url }: EndpointAddress, accepted: boolean, now: Date) =>
@@ -173,7 +173,7 @@ export const updateHealth = (trx: Db, org: OrgId, { id, url }: EndpointAddress, 
     .where('organization_id', '=', org)
     .where('id', '=', id)
     .where('url', '=', url)
-    // Most attempts change nothing here, so they write nothing.
+    // Most attempts change nothing in the endpoint, so they write nothing.
     .where('failing_since', accepted ? 'is not' : 'is', null)
     .execute()
 
@@ -200,7 +200,7 @@ export const disableEndpoint = async (trx: Db, org: OrgId, { id, url }: Endpoint
   return disabled !== undefined
 }
 
-/** Selects expired secrets, which are deleted. */
+/** Selects expired secrets, so that they can be deleted. */
 export const replacedSecrets = dueRows({
   table: 'webhook_endpoints',
   isDue: (now) => sql`previous_secret_until <= ${now}`,

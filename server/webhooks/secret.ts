@@ -5,8 +5,8 @@ import type { Secrets } from '../platform/secrets/secrets.ts'
 export const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
 
 /**
- * Returns the context of a sealed secret, which can't be decrypted in another one. The secret keeps its context when it
- * becomes the previous one.
+ * Returns the context of a sealed secret. The secret can't be decrypted in any other context. It keeps its context when
+ * it becomes the previous secret.
  */
 export const secretContext = (org: string, id: string) => `${org}/webhook-endpoint/${id}/secret`
 
@@ -15,7 +15,7 @@ export const sealSecret = (secrets: Secrets, org: string, id: string, secret: st
 
 type Sealed = { id: string; secret: string; previousSecret: string | null; previousSecretUntil: Date | null }
 
-/** Returns all secrets that sign: the current one, and during a rotation also the previous one. */
+/** Returns all secrets that sign: the current one and, during a rotation, the previous one. */
 export const openSigningSecrets = (secrets: Secrets, org: string, sealed: Sealed, now: Date): string[] => {
   const { id, secret, previousSecret, previousSecretUntil } = sealed
   const isRotating = previousSecret !== null && previousSecretUntil !== null && previousSecretUntil > now

@@ -6,7 +6,7 @@ import { insertDelivery } from './deliveries/queries.ts'
 import type { EventType } from './events.ts'
 import { listSubscribedEndpoints } from './queries.ts'
 
-/** `data` is the resource as GET returns it. */
+/** `data` is the resource as returned by GET. */
 export type WebhookEvent = { type: EventType; data: object }
 
 type SendDeps = Pick<Deps, 'jobs' | 'clock'>

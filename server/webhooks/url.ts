@@ -2,8 +2,8 @@ import { invalid } from '../platform/errors.ts'
 import { isPublicHostByForm } from '../platform/outbound/public-host.ts'
 
 /**
- * Throws if the form of a URL is not acceptable. Does not look up the host, because each connection checks its address.
- * If the operator allows private networks, the form of a host proves nothing.
+ * Throws if a URL's format is not acceptable. Does not resolve the host, because each connection checks its address. If
+ * the operator allows private networks, the format of a host proves nothing.
  */
 export const checkEndpointUrl = (text: string, { allowedPrivateAddresses }: { allowedPrivateAddresses: string[] }) => {
   const url = URL.parse(text)
@@ -12,8 +12,8 @@ export const checkEndpointUrl = (text: string, { allowedPrivateAddresses }: { al
   if (allowedPrivateAddresses.length === 0 && !isPublicHostByForm(url.hostname)) {
     throw invalid('url', 'must have a public host')
   }
-  // The admin must see the URL that is called. Other spellings can deceive, because a backslash ends the host and some
-  // letters look alike.
+  // The admin must see the URL that is actually called. Other spellings can be deceptive, because a backslash ends the
+  // host and some letters look alike.
   url.hash = ''
   if (![text, `${text}/`].includes(url.href)) throw invalid('url', `must be written as ${url.href}`)
 }

@@ -1,4 +1,4 @@
-// Chooses conversations of the tuning half as examples: the most disputed ones, and those that are most like them.
+// Selects examples from the tuning half: the most disputed conversations, and those that are most similar to them.
 
 import { similarityOf, type Words } from '../../monitors/judges/similarity.ts'
 import { type CaseResult, isRight } from '../measure.ts'
@@ -13,14 +13,14 @@ const mostDisputed = 4
 /** The maximum number of similar examples. A request only contains those that are similar to its conversation. */
 const mostNear = 8
 
-/** Returns how disputed a conversation is: the judge is wrong, or people disagree. */
+/** Returns how disputed a conversation is. It is disputed if the judge is wrong, or if people disagree. */
 const disputeOf = ({ truth: { verdict, votes }, result }: Candidate): number => {
   const others = votes.filter((vote) => vote !== verdict).length
   const isWrong = !isRight({ truth: verdict, result })
   return Number(isWrong) + (votes.length === 0 ? 0 : others / votes.length)
 }
 
-/** Sorts by dispute. Newer conversations come first, because their IDs are higher. */
+/** Sorts by dispute. Among equals, newer conversations come first, because their IDs are higher. */
 const byDispute = (a: Candidate, b: Candidate): number =>
   disputeOf(b) - disputeOf(a) || (a.conversationId < b.conversationId ? 1 : -1)
 
@@ -39,8 +39,8 @@ const takeDisputed = (candidates: readonly Candidate[]): Candidate[] => {
 }
 
 /**
- * Takes the conversations that are nearest to the disputed ones and have the other verdict, so that the difference can be
- * learned.
+ * Selects conversations that are similar to the disputed ones but have the other verdict, so that the model can learn
+ * the difference.
  */
 const takeNear = (disputed: readonly Candidate[], candidates: readonly Candidate[]): Candidate[] => {
   const rankings = disputed.map((one) =>
@@ -61,7 +61,7 @@ const takeNear = (disputed: readonly Candidate[], candidates: readonly Candidate
   return [...taken]
 }
 
-/** Returns no examples if the judge and people agree about everything. */
+/** Returns no examples if the judge and the people agree on everything. */
 export const chooseExamples = (candidates: readonly Candidate[]): ChosenExample[] => {
   const disputed = takeDisputed(candidates)
   return [

@@ -14,7 +14,7 @@ const lineOf = (turn: Turn): string => {
   return content === '' ? '' : `${turn.role}: ${redacted(content, longestTurn)}`
 }
 
-/** Returns the turns around one of them, or the last ones, without personal numbers and addresses. */
+/** Returns the turns around a given turn, or otherwise the last turns, without personal numbers and addresses. */
 export const excerptAround = (turns: readonly Turn[], around: number | undefined): string => {
   const lines = turns.map((turn) => ({ index: turn.index, text: lineOf(turn) })).filter(({ text }) => text !== '')
   const found = lines.findIndex(({ index }) => index === around)

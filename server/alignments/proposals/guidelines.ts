@@ -1,4 +1,4 @@
-// Has the model distill short rules from what reviewers wrote about conversations of the tuning half.
+// Has the model distill short rules from reviewers' notes about conversations in the tuning half.
 
 import type { ModelPrompt } from '../../model-providers/requests/dialect.ts'
 import type { Guideline } from '../../monitors/judges/definition.ts'
@@ -19,7 +19,7 @@ const longestRule = 300
 
 const isWrong = ({ verdict, result }: Note): boolean => result.result !== verdict
 
-/** Chooses the notes to send. Those about wrong results come first. */
+/** Selects the notes to send. Notes about wrong results come first. */
 export const chooseNotes = (notes: readonly Note[]): Note[] =>
   notes
     .filter(({ text }) => /\p{L}/u.test(text))

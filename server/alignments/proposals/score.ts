@@ -1,11 +1,10 @@
-// Proposes other ways to decide based on scores that are already known. This needs no model, because the scores stay
-// the same.
+// Proposes other ways to decide, based on existing scores. This needs no model, because the scores stay the same.
 
 import { isAffectedScore, type ScoreDecision, type ScoreOutput } from '../../monitors/judges/definition.ts'
 import { isotonic } from '../../statistics/isotonic.ts'
 import { type CaseResult, type Compared, isRight } from '../measure.ts'
 
-/** Returns the result that the model's answer leads to with another output. */
+/** Returns the result that another output derives from the model's answer. */
 export const redecide = (output: ScoreOutput, result: CaseResult): CaseResult => {
   if (result.status !== 'scored' || result.score === null) return result
   const isAffected = isAffectedScore(output, result.score)
@@ -29,8 +28,8 @@ const between = (low: number, high: number): number => {
 type Candidate = { threshold: number; right: number }
 
 /**
- * Returns the thresholds between neighboring scores, and how often each is right. Follows the scores in order, because there
- * can be as many as conversations.
+ * Returns the thresholds between neighboring scores, and how often each of them is right. Goes through the sorted
+ * scores once, because there can be as many thresholds as conversations.
  */
 const listCandidates = ({ affectedWhen: { op } }: ScoreOutput, tuning: readonly Compared[]): Candidate[] => {
   const isRising = op === 'gte' || op === 'gt'
@@ -50,8 +49,8 @@ const listCandidates = ({ affectedWhen: { op } }: ScoreOutput, tuning: readonly 
 }
 
 /**
- * Returns the threshold that is right most often in the tuning half. If several are, returns the one nearest to the
- * current threshold. Returns undefined if none is better than the current decision.
+ * Returns the threshold that is right most often in the tuning half. If there are several, returns the one closest to
+ * the current threshold. Returns undefined if none is better than the current decision.
  */
 export const proposeThreshold = (output: ScoreOutput, tuning: readonly Compared[]): ScoreOutput | undefined => {
   const { decision, affectedWhen } = output
@@ -69,8 +68,8 @@ const evenProbability = 0.5
 const round = (value: number): number => Number(value.toPrecision(6))
 
 /**
- * Returns an output that turns scores into probabilities, learned from the tuning half, and decides by them. Returns
- * undefined if it is not right more often there than the current decision.
+ * Returns an output that converts scores to probabilities, learned from the tuning half, and decides by these
+ * probabilities. Returns undefined if it is not right more often in that half than the current decision.
  */
 export const proposeCalibration = (output: ScoreOutput, tuning: readonly Compared[]): ScoreOutput | undefined => {
   const { op } = output.affectedWhen

@@ -1,12 +1,12 @@
-// Limits what a link shows to one company. Pure.
+// Limits the data behind a link to one company. Pure.
 
 import type { AnalyticsQuery } from '../../analytics/query-schema.ts'
 
 type Filter = NonNullable<AnalyticsQuery['filter']>
 
 /**
- * Returns the filter of a chart for one company. Undefined if the board or chart only selects other companies, so that
- * it shows nothing.
+ * Returns a chart's filter for one company. Returns undefined if the board or chart only selects other companies, so
+ * that there is nothing to show.
  */
 export const filterForCompany = (board: Filter, chart: Filter | undefined, companyId: string): Filter | undefined => {
   const filter = { ...board, ...chart }

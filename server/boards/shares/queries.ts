@@ -23,7 +23,7 @@ export const listShares = (db: Db, org: OrgId, boardId: string, page: Page) =>
     .$call(newestFirst('id', page))
     .execute()
 
-/** Counts up to `most` links that have not expired. */
+/** Counts the links that have not expired, up to `most`. */
 export const countOpenShares = async (db: Db, org: OrgId, boardId: string, now: Date): Promise<number> => {
   const { count } = await db
     .selectFrom('board_shares')
@@ -85,7 +85,7 @@ export const findOpenShare = (db: Db, org: OrgId, id: string, tokenHash: string,
     .where('expires_at', '>', now)
     .executeTakeFirst()
 
-/** Notes that a link was opened, at most once a minute. */
+/** Records that a link was opened, at most once a minute. */
 export const noteOpened = async (db: Db, org: OrgId, id: string, now: Date): Promise<void> => {
   await db
     .updateTable('board_shares')

@@ -79,7 +79,7 @@ export const SharedChartRequest = Closed(
 
 const { measure, groupBy, interval } = Chart.properties.query.properties
 
-/** Filters are left out, because they may name other companies. */
+/** Filters are omitted, because they may name other companies. */
 const SharedChart = Closed({
   ...Chart.properties,
   query: Closed({ measure, groupBy, interval }, { title: 'SharedChartQuery' }),

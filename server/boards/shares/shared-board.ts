@@ -35,7 +35,7 @@ export const sharedBoards = (app: App, deps: Deps): void => {
 
   const asVisitor = async (request: FastifyRequest) => countAddress(request.ip)
 
-  /** Returns the link, its company, and its board as the organization can show it now. */
+  /** Returns the link, its company, and its board in the form that the organization can currently show. */
   const openShare = async (token: string) => {
     const read = readToken(token)
     const share = read && (await findOpenShare(db, read.org, read.id, read.tokenHash, clock.now()))

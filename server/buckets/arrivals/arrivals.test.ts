@@ -32,7 +32,7 @@ const inBucket = async (id: string): Promise<string[]> => {
   return data.map(({ conversationId }: { conversationId: string }) => conversationId).sort()
 }
 
-/** Creates conversations and returns each with its hash, a number from 0 to 100. */
+/** Creates conversations and returns each one with its hash, a number from 0 to 100. */
 const makeMany = async (count: number, startedAt: string) => {
   const each = Array.from({ length: count }, () => ({ startedAt }))
   const ids = await makeConversations(server, key, each)

@@ -20,7 +20,7 @@ import {
   markDrawn,
 } from './queries.ts'
 
-/** Conversations per job. */
+/** The number of conversations in a job. */
 const batchSize = 500
 
 /** Adds conversations to the buckets with matching filters. Running it again changes nothing. */
@@ -55,7 +55,7 @@ const offer = async ({ jobs }: OfferDeps, trx: Db, org: OrgId, ids: string[], ne
 
 type Offered = { conversationIds: string[] }
 
-/** Queues the check of stored conversations, in the transaction that stores them. */
+/** Queues the check of conversations in the transaction that stores them. */
 export const offerConversationsToBuckets = (
   deps: OfferDeps,
   trx: Db,
@@ -63,7 +63,7 @@ export const offerConversationsToBuckets = (
   { conversationIds }: Offered,
 ): Promise<void> => offer(deps, trx, org, conversationIds, 'conversations')
 
-/** Queues the check of conversations with new results, in the transaction that stores the results. */
+/** Queues the check of conversations with new results in the transaction that stores the results. */
 export const offerResultsToBuckets = (
   deps: OfferDeps,
   trx: Db,
@@ -71,7 +71,7 @@ export const offerResultsToBuckets = (
   { conversationIds }: Offered,
 ): Promise<void> => offer(deps, trx, org, conversationIds, 'results')
 
-/** Queues the check of conversations with a measured sound, in the transaction that stores the measures. */
+/** Queues the check of conversations whose sound was measured, in the transaction that stores the measures. */
 export const offerSettledToBuckets = (
   deps: OfferDeps,
   trx: Db,
@@ -79,7 +79,7 @@ export const offerSettledToBuckets = (
   { conversationIds }: Offered,
 ): Promise<void> => offer(deps, trx, org, conversationIds, 'sound')
 
-/** Queues the check of conversations with other tags, in the transaction that changes the tags. */
+/** Queues the check of conversations whose tags changed, in the transaction that changes the tags. */
 export const offerTaggedToBuckets = (
   deps: OfferDeps,
   trx: Db,
@@ -87,12 +87,12 @@ export const offerTaggedToBuckets = (
   { conversationIds }: Offered,
 ): Promise<void> => offer(deps, trx, org, conversationIds, 'tags')
 
-/** Conversations that arrive later than this after the end of their week are not sampled. */
+/** Conversations that arrive more than this long after the end of their week are not sampled. */
 const graceMs = 6 * 60 * 60 * 1_000
 
 const closedBy = (now: Date): Date => new Date(now.getTime() - graceMs)
 
-/** Samples each week that has ended, with equal probability for all its calls. */
+/** Draws a sample of each week that has ended. All calls in a week have the same probability. */
 export const drawQuotas = defineSweep({
   name: 'bucket.draw',
   timeoutSeconds: 50 * 60,

@@ -6,8 +6,8 @@ import { nextRows } from '../../platform/db/pages.ts'
 import type { Page } from '../../platform/http/paging.ts'
 
 /**
- * Returns whether any bucket checks conversations when they arrive, when their results arrive, when their sound is measured,
- * or when their tags change, depending on `news`.
+ * Returns whether any bucket checks conversations after this kind of news: when they arrive, when their results arrive,
+ * when their sound is measured, or when their tags change.
  */
 export const hasFollowing = async (
   db: Db,
@@ -58,7 +58,7 @@ const selectionOf = ({ agentId, filters }: Following): Selection =>
   agentId === null ? filters : { ...filters, agentIds: [agentId] }
 
 /**
- * Returns which of these conversations a bucket adds: those that ended, arrived after the bucket was created, and
+ * Returns which of these conversations a bucket adds: those that have ended, arrived after the bucket was created, and
  * belong to its share.
  */
 export const listTaken = async (db: Db, org: OrgId, bucket: Following, ids: string[]): Promise<string[]> => {
@@ -73,7 +73,7 @@ export const listTaken = async (db: Db, org: OrgId, bucket: Following, ids: stri
 
 type Week = { start: Date; end: Date }
 
-/** Returns the conversations of a week with the lowest hashes. */
+/** Returns the conversations with the lowest hashes in a week. */
 export const listDrawn = async (db: Db, org: OrgId, quota: Following & { perWeek: number }, { start, end }: Week) => {
   const rows = await whereSelected(db.selectFrom('conversations'), org, selectionOf(quota))
     .select('conversations.id')
@@ -88,7 +88,7 @@ export const listDrawn = async (db: Db, org: OrgId, quota: Following & { perWeek
   return rows.map(({ id }) => id)
 }
 
-/** Selects the buckets with a quota and a week that has ended by then but is not sampled yet. */
+/** Selects the buckets with a quota and a week that has ended by this time but is not sampled yet. */
 const selectUndrawnAllOrgs = (db: Db, endedBy: Date) =>
   db
     .selectFrom('buckets')
@@ -112,7 +112,7 @@ export const lockQuota = (trx: Db, org: OrgId, id: string) =>
     .select([
       ...columns,
       sql<number>`per_week`.as('perWeek'),
-      // Buckets with a quota always have a value here.
+      // This value is always set for buckets with a quota.
       sql<Date>`drawn_until`.as('drawnUntil'),
     ])
     .where('organization_id', '=', org)

@@ -16,7 +16,9 @@ export const requireByHand = ({ type }: Pick<StoredBucket, 'type'>): void => {
 
 type Target = { id: string; reviewsPerConversation: number }
 
-/** Adds conversations to a locked bucket. Returns which conversations exist and which are new in the bucket. */
+/**
+ * Adds conversations to a locked bucket. Returns which conversations exist, and which of them are new in the bucket.
+ */
 export const addConversations = async (trx: Db, org: OrgId, bucket: Target, ids: string[], now: Date) => {
   const present = await lockConversations(trx, org, ids)
   const added = await insertItems(trx, org, {
@@ -33,7 +35,8 @@ export const addConversations = async (trx: Db, org: OrgId, bucket: Target, ids:
 }
 
 /**
- * Removes conversations from a locked bucket again, unless somebody has begun to review them. Returns the removed ones.
+ * Removes conversations from a locked bucket again, unless somebody has started to review them. Returns the removed
+ * ones.
  */
 export const takeOut = async (trx: Db, org: OrgId, bucketId: string, ids: string[], now: Date): Promise<string[]> => {
   await lockConversations(trx, org, ids)

@@ -33,7 +33,7 @@ export const listItems = (db: Db, org: OrgId, { bucketId, status }: Listed, { li
 
 type NewItems = { bucketId: string; conversationIds: string[]; reviewsWanted: number; now: Date }
 
-/** Adds conversations and returns those that were not in the bucket yet. The caller has locked them. */
+/** Adds conversations and returns those that were not in the bucket yet. The caller has locked the conversations. */
 export const insertItems = async (trx: Db, org: OrgId, items: NewItems): Promise<string[]> => {
   const { rows } = await sql<{ id: string }>`
     INSERT INTO bucket_conversations (organization_id, bucket_id, conversation_id, reviews_wanted, added_at)
@@ -44,7 +44,7 @@ export const insertItems = async (trx: Db, org: OrgId, items: NewItems): Promise
   return rows.map(({ id }) => id)
 }
 
-/** Removes a conversation and deletes its unfinished reviews. Finished reviews stay as reviews outside of buckets. */
+/** Removes a conversation and deletes its unfinished reviews. Finished reviews remain as reviews outside buckets. */
 export const deleteItem = async (trx: Db, org: OrgId, bucketId: string, conversationId: string): Promise<void> => {
   await trx
     .deleteFrom('bucket_conversations')
@@ -69,7 +69,7 @@ export const deleteItem = async (trx: Db, org: OrgId, bucketId: string, conversa
     .execute()
 }
 
-/** Removes the conversations of a bucket that nobody has begun to review, and returns them. */
+/** Removes the conversations in a bucket that nobody has started to review, and returns them. */
 export const deleteUnreviewedItems = async (
   trx: Db,
   org: OrgId,

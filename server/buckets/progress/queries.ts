@@ -22,7 +22,7 @@ export const countItems = async (db: Db, org: OrgId, { bucketId }: ProgressQuery
 type Counted = 'claimed' | 'completed' | 'skipped' | 'adjudicated' | 'completedToday' | 'skippedToday'
 type Reviews = { reviewerUserId: string } & Record<Counted, number>
 
-/** Returns the totals and at most `limit` reviewers, those with the most completed reviews first. */
+/** Returns the totals and at most `limit` reviewers, starting with those who have completed the most reviews. */
 export const countReviews = async (db: Db, org: OrgId, asked: ProgressQuery, limit: number) => {
   const { rows } = await sql<Reviews>`
     SELECT reviewer_user_id AS "reviewerUserId",
@@ -38,6 +38,6 @@ export const countReviews = async (db: Db, org: OrgId, asked: ProgressQuery, lim
     GROUP BY GROUPING SETS ((), (reviewer_user_id))
     ORDER BY grouping(reviewer_user_id) DESC, completed DESC, reviewer_user_id LIMIT ${limit + 1}`.execute(db)
   const [all, ...reviewers] = rows
-  // The row of the grouping set without columns is the total.
+  // The row for the grouping set without columns is the total.
   return { all: all as Reviews, reviewers }
 }

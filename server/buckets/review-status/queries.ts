@@ -1,19 +1,22 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 
-// Manages the progress of reviews: the entries of conversations in buckets, and the review status that filters use.
+// Manages the progress of reviews: the entries of conversations in buckets, and the review status used by filters.
 
 export type ReviewStatus = 'pending' | 'in_progress' | 'completed' | 'skipped'
 
 /** Returns whether the lease of `reviews r` has expired. */
 export const isLapsed = (now: Date) => sql<boolean>`coalesce(r.lease_expires_at <= ${now}::timestamptz, false)`
-/** Returns the status of a review. A review with an expired lease is pending again, even if that is not stored yet. */
+/**
+ * Returns the status of a review. A review with an expired lease is pending again, even if that has not been stored
+ * yet.
+ */
 export const statusAt = (now: Date) => sql<ReviewStatus>`CASE WHEN ${isLapsed(now)} THEN 'pending' ELSE r.status END`
 
 /**
- * Locks conversations against changes of their reviews and bucket entries until the transaction ends. All code locks
- * conversations in this order, and buckets before them. Callers must read everything about the conversations again
- * after locking.
+ * Locks conversations against changes to their reviews and bucket entries until the transaction ends. All code locks
+ * conversations in this order, and buckets before conversations. After locking, callers must read all data about the
+ * conversations again.
  */
 export const lockConversations = async (trx: Db, org: OrgId, ids: string[]): Promise<string[]> => {
   const rows = await trx
@@ -43,7 +46,7 @@ export const isFree = async (trx: Db, org: OrgId, bucketId: string, conversation
 }
 
 /**
- * Updates the entry of a conversation in a bucket from its reviews. Completed entries stay completed. The last required
+ * Updates a conversation's entry in a bucket from its reviews. Completed entries stay completed. The last required
  * review completes the entry, or sends it to adjudication if two people judged a monitor version differently. Expired
  * leases are stored, so that a process with a slow clock does not assign a review twice.
  */

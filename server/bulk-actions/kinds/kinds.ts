@@ -16,10 +16,10 @@ const kinds: { [Kind in Action['kind']]: ActionKind<ActionOf<Kind>> } = {
   erase,
 }
 
-/** Returns the behavior of an action's kind. Callers only pass it actions of this kind. */
+/** Returns the behavior for an action's kind. Callers must only pass actions of this kind to it. */
 export const kindOf = ({ kind }: Pick<Action, 'kind'>): ActionKind<Action> => kinds[kind] as ActionKind<Action>
 
-/** Returns an action in its stored form: IDs in lower case, tags in normal form. */
+/** Returns an action in its stored form, with lowercase IDs and normalized tags. */
 export const parseAction = (action: Action): Action => {
   switch (action.kind) {
     case 'tag':
@@ -35,5 +35,5 @@ export const parseAction = (action: Action): Action => {
   }
 }
 
-/** Reads the stored action, which `parseAction` has returned. */
+/** Reads a stored action, which was created by `parseAction`. */
 export const actionOf = ({ action }: Pick<StoredAction, 'action'>): Action => action as unknown as Action

@@ -31,7 +31,7 @@ const sound = Buffer.concat([
   Buffer.from('524946462400000057415645666d7420100000000100010040' + '1f0000803e0000020010006461746100000000', 'hex'),
 ])
 
-/** Returns every row of every table as text, except those that a running service writes on its own. */
+/** Returns every row of every table as text, except rows that a running service writes on its own. */
 const rowsOf = async (dataDir: string): Promise<Map<string, string>> => {
   const embedded = await openEmbedded({ dataDir, log: openLog({ write: () => {} }), applicationName: 'test' })
   const client = new pg.Client(embedded.connection)
@@ -54,7 +54,7 @@ const rowsOf = async (dataDir: string): Promise<Map<string, string>> => {
   }
 }
 
-/** Starts a service that is backed up while it runs, and again after it was killed. */
+/** Starts a service that is backed up while it runs, and again after it is killed. */
 const makeServed = async () => {
   const switches = { EARSHOT_DATA_DIR: await makeDataDir() }
   const { origin, child, ended } = await startEarshot(switches)
@@ -216,7 +216,7 @@ describe('a backup', async () => {
     process.kill(pid, 'SIGKILL')
     expect((await killing).code).toBe(null)
     expect(await readdir(place)).toEqual([half])
-    // The first backup is in progress. The second was made on another machine, so its state is unknown here.
+    // The first backup is in progress. The second one was made on another machine, so its state is unknown here.
     const others = [`.sunday.partial-${process.pid}-${hostname()}`, `.sunday.partial-${pid}-elsewhere`]
     for (const other of others) await mkdir(join(place, other))
     expect(await runInOne(['backup', join(place, 'tuesday')], switches)).toMatchObject({ code: 0, stderr: '' })

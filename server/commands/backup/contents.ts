@@ -1,4 +1,4 @@
-// The contents of a backup: its files as in a data directory, and a description that a restore reads.
+// The contents of a backup: its files, laid out as in a data directory, and a description that a restore reads.
 import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdir, open, readFile, rm, stat, writeFile } from 'node:fs/promises'
@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises'
 import { type Cipher, encryptedEnding } from './encryption.ts'
 
 const summaryName = 'backup.json'
-/** The file has the format of sha256sum, which can check it too. */
+/** The file has the format of sha256sum, so that sha256sum can also check the backup. */
 const sumsName = 'SHA256SUMS'
 
 /** `format` is 1, or 2 for an encrypted backup, which versions without decryption reject. */
@@ -72,7 +72,7 @@ export const openContents = (folder: string, encrypt?: Cipher) => {
   }
   return {
     copy,
-    /** Adds a file that was written into the backup rather than copied. */
+    /** Adds a file that was written directly into the backup rather than copied. */
     add: async (path: string): Promise<void> => {
       const written = join(folder, path)
       if (!encrypt) return void sums.set(path, await digestOf(written))

@@ -7,7 +7,8 @@ import { Decrypter, Encrypter, generateX25519Identity, identityToRecipient } fro
 
 export const encryptedEnding = '.age'
 /**
- * The file contains the key of a backup with a passphrase, so that the slow derivation runs once and not for each file.
+ * The file contains a backup's key, encrypted with a passphrase, so that the slow derivation runs once and not for each
+ * file.
  */
 const identityName = `identity${encryptedEnding}`
 

@@ -23,8 +23,8 @@ const exists = (path: string) =>
   )
 
 /**
- * Copies the files after the database. In the other order, the backup would miss files that the database refers to. A
- * file that disappeared in between was erased.
+ * Copies the files after the database. In the opposite order, the backup would miss files that the database refers to.
+ * A file that disappears in between has been erased.
  */
 const copyFiles = async (folder: string, contents: Contents): Promise<void> => {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
@@ -74,14 +74,14 @@ const fill = async (folder: string, config: Config, { withSecretKey, ...recipien
 }
 
 /**
- * Removes partial backups whose processes were killed, whatever their name, because most backups are named by date.
- * Keeps those of other machines and containers, because their processes are not visible from here.
+ * Removes partial backups whose processes were killed, regardless of their names, because most backups are named after
+ * their date. Keeps those of other machines and containers, because their processes are not visible from here.
  */
 const sweepKilled = async (folder: string): Promise<void> => {
   for (const name of await readdir(folder)) {
     const [, pid, host] = /^\..+\.partial-(\d+)-(.+)$/.exec(name) ?? []
     if (!pid || host !== hostname() || (Number(pid) !== process.pid && (await isAlive(Number(pid))))) continue
-    // Another user's partial backup must not prevent a backup.
+    // Another user's partial backup must not prevent a new backup.
     await rm(join(folder, name), { recursive: true, force: true }).catch(() => undefined)
   }
 }
@@ -104,7 +104,7 @@ export const run: RunCommand = async ({ args, flag, text, list }) => {
     )
   }
   const options = { withSecretKey, encryptTo: list('encrypt-to'), passphraseFile: text('passphrase-file') }
-  // The folder has a temporary name until the backup is complete, so that every backup with its final name can be
+  // The folder has a temporary name until the backup is complete, so that every backup with a final name can be
   // restored.
   const partial = join(dirname(target), `.${basename(target)}.partial-${process.pid}-${hostname()}`)
   await sweepKilled(dirname(target))

@@ -11,11 +11,13 @@ import { type Cipher, encryptedEnding, openDecryption } from './encryption.ts'
 import { markRestored } from './restored.ts'
 import { markRestoring, readRestoring, startOver, unmarkRestoring } from './restoring.ts'
 
-/** Returns whether a folder is empty except for the secret key, which operators copy there first. */
+/** Returns whether a folder is empty except for the secret key, which operators copy into it first. */
 const isEmpty = async (folder: string): Promise<boolean> =>
   (await readdir(folder).catch(() => [])).every((name) => name.startsWith('.') || name === 'secret.key')
 
-/** Lists where each part of a backup goes. The database is last, so that everything else exists once it does. */
+/**
+ * Lists the destination of each part of a backup. The database is last, so that everything else exists when it appears.
+ */
 const placesOf = ({ dataDir, storage }: Config) => [
   { part: 'secret.key', place: join(dataDir, 'secret.key') },
   ...(storage.kind === 'file' ? [{ part: 'blobs', place: storage.folder ?? join(dataDir, 'blobs') }] : []),
@@ -30,7 +32,7 @@ type BackupPart = {
   decrypt: Cipher | undefined
 }
 
-/** Copies a part to a temporary name, and renames it once all of it matches the backup's digests. */
+/** Copies a part to a temporary name, and renames it after all its files match the backup's digests. */
 const restorePart = async (
   { backup, part, place, sums, decrypt }: BackupPart,
   isBesideBucket: boolean,
@@ -56,7 +58,7 @@ const restorePart = async (
   }
 }
 
-/** Copies empty folders. PostgreSQL requires some, but digests only list files. */
+/** Copies empty folders. PostgreSQL requires some of them, but digests only list files. */
 const copyEmptyFolders = async (from: string, to: string): Promise<void> => {
   for (const entry of await readdir(from, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name).slice(from.length + 1)
@@ -65,7 +67,7 @@ const copyEmptyFolders = async (from: string, to: string): Promise<void> => {
   await chmod(to, 0o700)
 }
 
-/** Makes sure that the key for the sealed secrets is available: from the backup, the variable, or the directory. */
+/** Makes sure that the key for sealed secrets is available from the backup, the variable, or the directory. */
 const requireKey = async (config: Config, sums: Map<string, string>): Promise<void> => {
   if (config.secretKey || sums.has('secret.key') || sums.has(`secret.key${encryptedEnding}`)) return
   if (await statOrUndefined(join(config.dataDir, 'secret.key'))) return
@@ -87,7 +89,7 @@ export const run: RunCommand = async ({ args, flag, text }) => {
   const decrypt = summary.format === 2 ? await openDecryption(backup, keys) : undefined
   await requireKey(config, sums)
   await startOver(config.dataDir)
-  // A key that already exists belongs to the operator, so it stays if the restore fails.
+  // A key that already exists belongs to the operator, so it is kept if the restore fails.
   const hasKey = (await statOrUndefined(join(config.dataDir, 'secret.key'))) !== undefined
   const holdsKey = sums.has('secret.key') || sums.has(`secret.key${encryptedEnding}`)
   const places = placesOf(config).filter(({ part }) => part !== 'secret.key' || (holdsKey && !hasKey))

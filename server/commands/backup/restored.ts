@@ -7,7 +7,7 @@ import { claimStore } from '../../platform/blobs/owner.ts'
 import { statOrUndefined } from '../../platform/db/embedded-folders.ts'
 import { readInstanceId, renewInstanceId } from '../../platform/db/instance.ts'
 
-/** The mark is in the folder of the database, because both are renamed together and a backup contains both. */
+/** The marker is in the database's folder, because both are renamed together and a backup contains both. */
 const markName = 'earshot.restored'
 
 export const markRestored = (folder: string): Promise<void> => writeFile(join(folder, markName), '', { mode: 0o600 })

@@ -35,7 +35,7 @@ export const unmarkRestoring = async (dataDir: string): Promise<void> => {
   await syncFolder(dataDir)
 }
 
-/** Removes only what an interrupted restore had filled. */
+/** Removes only the folders that an interrupted restore was filling. */
 export const startOver = async (dataDir: string): Promise<void> => {
   const mark = await readRestoring(dataDir)
   if (!mark) return

@@ -7,8 +7,8 @@ export const bytes = (count: number): string => {
 }
 
 /**
- * Estimates the remaining time, assuming that work continues at the same speed. Returns an empty text while the speed
- * is unknown.
+ * Estimates the remaining time, assuming that the speed stays the same. Returns an empty text while the speed is
+ * unknown.
  */
 export const timeLeft = (elapsedMs: number, done: number, total: number): string => {
   if (elapsedMs < 2_000 || done === 0 || done >= total) return ''

@@ -4,7 +4,7 @@ export type DoctorCheck = { name: string; run: () => Promise<string> }
 
 type Finding = { name: string; ok: boolean; told: string }
 
-/** Prints each check on a line, and continues after a failure. */
+/** Prints each check on its own line, and continues after a failure. */
 export const openReport = (json: boolean) => {
   const findings: Finding[] = []
   const tell = (finding: Finding) => {

@@ -29,7 +29,7 @@ const chooseMonitors = async ({ earshot, signal }: Asking, { monitors, affected,
   return ids.map((id) => ({ id, result: conditions.get(id) ?? ('all' as const) }))
 }
 
-/** Returns the configuration of the export, with the IDs of all names. */
+/** Returns the configuration of the export, with names resolved to IDs. */
 export const makeConfiguration = async (
   earshot: Earshot,
   { named, places, asked, format }: Options,

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { EarshotError } from '../../../client/src/errors.ts'
 import type { Remote } from './remote.ts'
 
-/** The maximum number of failures in a row without a new byte. */
+/** The maximum number of consecutive failures without a new byte. */
 const mostFailures = 6
 
 export class Damaged extends Error {}
@@ -31,7 +31,7 @@ const digestOf = async (file: string): Promise<string> => {
   return `sha-256=:${hash.digest('base64')}:`
 }
 
-/** Writes data as it arrives, so that the received part survives a broken connection. */
+/** Writes data as it arrives, so that the received bytes survive a broken connection. */
 const writeAll = (body: Readable, file: number, onWritten: (bytes: number) => void): Promise<void> =>
   new Promise((resolve, reject) => {
     body.on('data', (chunk: Buffer) => {
@@ -46,7 +46,7 @@ const writeAll = (body: Readable, file: number, onWritten: (bytes: number) => vo
     body.once('end', resolve).once('error', reject)
   })
 
-/** Downloads over one connection, continuing after the bytes that already exist. */
+/** Downloads over one connection, starting after the bytes that already exist. */
 const fetchMore = async (remote: Remote, location: URL, part: string, onProgress: DownloadRequest['onProgress']) => {
   const file = openSync(part, 'a')
   try {
@@ -67,7 +67,7 @@ const fetchMore = async (remote: Remote, location: URL, part: string, onProgress
   }
 }
 
-/** Returns whether retrying is pointless. An expired link or a busy storage is retried, but a full disk is not. */
+/** Returns whether retrying is pointless. An expired link or busy storage is retried, but a full disk is not. */
 const isFinal = (error: unknown): boolean => {
   if (error instanceof EarshotError) {
     return error.status >= 400 && error.status < 500 && ![403, 410, 429].includes(error.status)
@@ -76,8 +76,8 @@ const isFinal = (error: unknown): boolean => {
 }
 
 /**
- * Downloads to a temporary file, resumes after a broken connection, and renames the file once its digest matches.
- * Continues the file of an earlier, interrupted download.
+ * Downloads to a temporary file, resumes after a broken connection, and renames the file when its digest matches.
+ * Continues the file of an earlier download that was interrupted.
  */
 export const downloadFile = async (remote: Remote, part: string, wanted: DownloadRequest): Promise<void> => {
   const { path, bytes, file, signal, onProgress, pauseMs = 500 } = wanted

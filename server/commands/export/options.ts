@@ -16,7 +16,7 @@ const readCondition = (given: string) => {
   return { key, op, ...(value !== undefined && { value }) }
 }
 
-/** Returns the format, which can also follow from the file name. Throws if the two contradict each other. */
+/** Returns the format, which can also be derived from the file name. Throws if the two contradict each other. */
 const readFormat = (format: string | undefined, output: string | undefined, formats: Formats) => {
   const ending = extname(output ?? '')
     .slice(1)
@@ -34,7 +34,7 @@ const readFormat = (format: string | undefined, output: string | undefined, form
   return found
 }
 
-/** The options that choose monitor results. A saved view has its own filter. */
+/** The options that select monitor results. A saved view has its own filter. */
 const ofMonitors = ['match', 'versions', 'company', 'agent', 'group']
 const listsOfMonitors = ['monitor', 'affected', 'not-affected', 'metadata']
 
@@ -47,7 +47,7 @@ const requireViewAlone = ({ text, flag, list }: Called): void => {
   if (given.length > 0) throw new WronglyCalled(`--view cannot be combined with --${given.join(', --')}.`)
 }
 
-/** Returns the saved view, and the times that replace its own. */
+/** Returns the saved view, and the times that override its own. */
 const readView = (called: Called, { since, until }: { since: string; until: string }) => {
   const name = called.text('view')
   if (name === undefined) return undefined

@@ -5,7 +5,7 @@ import { Earshot } from '../../../client/src/earshot.ts'
 import { EarshotError } from '../../../client/src/errors.ts'
 import { openSend } from '../../../client/src/send.ts'
 
-/** How often a request is retried if there is no response, or if the response asks to retry. */
+/** The number of retries for a request that gets no response, or whose response asks for a retry. */
 const retries = 5
 
 export const strangeAnswer = (url: string) =>
@@ -33,7 +33,7 @@ export const openRemote = ({ url, key, signal }: { url: string; key: string; sig
       const headers: Record<string, string> = from > 0 ? { range: `bytes=${from}-` } : {}
       const requestOptions = { withoutKey: true, headers }
       const { status, body } = await send.raw('GET', location.href, requestOptions, { signal, retries: 0 })
-      // Node has two types with this name: the web standard's, and its own.
+      // Node has two types with this name: the web standard's type, and its own.
       const stream = body as Parameters<typeof Readable.fromWeb>[0] | null
       return { status, body: stream === null ? Readable.from([]) : Readable.fromWeb(stream) }
     },

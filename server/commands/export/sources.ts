@@ -1,4 +1,4 @@
-// The exports that the command can create, and how it creates, finds, and reads them.
+// Defines the exports that the command can create, and how it creates, finds, and reads them.
 
 import { randomUUID } from 'node:crypto'
 import type { Earshot, Schemas } from '../../../client/src/earshot.ts'
@@ -17,7 +17,7 @@ export type Source = {
   create: () => Promise<{ count: number; manifest: Manifest | undefined }>
 }
 
-/** The columns of a saved view without its own. */
+/** The default columns for saved views that don't specify any. */
 const usualColumns = [
   'channel',
   'startedAt',
@@ -81,7 +81,7 @@ const ofConversations = ({ earshot, signal }: Asking, options: Options): Source 
   }
 }
 
-/** Returns the source that the options select, or the one that has the given ID. */
+/** Returns the source that the options select, or the source of the export with the given ID. */
 export const chooseSource = async (asking: Asking, options: Options): Promise<Source> => {
   const [monitors, conversations] = [ofMonitors(asking, options), ofConversations(asking, options)]
   if (options.id === undefined) return options.view === undefined ? monitors : conversations

@@ -9,7 +9,7 @@ import { listen } from '../../../test/outside.ts'
 import { Damaged, downloadFile } from './download.ts'
 import { openRemote } from './remote.ts'
 
-/** An unexpected response, such as that of a proxy, a sign-in page, or a broken storage. */
+/** An unexpected response, for example from a proxy, a sign-in page, or a broken storage. */
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => unknown
 
@@ -31,8 +31,8 @@ const link: Answer = (_request, response) =>
   response.writeHead(302, { location: '/files/it', 'x-file-digest': digest }).end()
 
 /**
- * Downloads from a service that gives these responses to the requests for the file, one after the other, and then
- * repeats the last one.
+ * Downloads from a service that returns these responses to requests for the file, one after the other. The last
+ * response is repeated.
  */
 const download = async (files: Answer[], answerLink = link) => {
   const folder = await makeFolder()

@@ -7,13 +7,13 @@ import { type Provider, readCall } from '../../transcripts/provider-calls/read-c
 import type { callSources } from '../table.ts'
 import { migrationReaders } from './migration-calls.ts'
 
-/** Reads a value of a file in the same way as a provider's webhook. */
+/** Reads a value from a file in the same way as a provider's webhook. */
 
 export type CallSource = (typeof callSources)[number]
 
 /**
- * A version that must exist before the conversation is sent, because a conversation that only names a label does not
- * create it.
+ * A version that must exist before the conversation is sent, because sending a conversation that only has a label does
+ * not create it.
  */
 export type WantedVersion = {
   agent: { externalId: string; name: string; channel: 'voice' | 'text' }
@@ -25,7 +25,7 @@ export type ImportBody = { body: NewConversation; wants?: WantedVersion } | { ig
 type Options = { from: CallSource | undefined; agent: string | undefined; metadataBytes: number; takesMetrics: boolean }
 
 /**
- * Returns an ID that depends on the content, so that importing the same content again does not create another
+ * Returns an ID derived from the content, so that importing the same content again does not create another
  * conversation.
  */
 const idOfContent = (value: unknown): string =>

@@ -8,7 +8,7 @@ import { ApiError } from '../../platform/errors.ts'
 import { at, idOf, type JsonObject, objectOf, textOf } from '../../transcripts/json.ts'
 import { bounded, type CallReading } from '../../transcripts/provider-calls/call.ts'
 
-/** Reads calls in the formats of other platforms, and Pipecat sessions, which have no webhook. */
+/** Reads calls in other platforms' formats, and Pipecat sessions, which have no webhook. */
 
 const readPipecat = (session: JsonObject): SentCall => ({
   ...emptySentCall,
@@ -22,7 +22,7 @@ const readPipecat = (session: JsonObject): SentCall => ({
   transcript: filledList(session.transcript),
 })
 
-/** Returns an ID for a call without one. It equals the ID that `/v1` assigns to the same call, so both are one call. */
+/** Returns an ID for a call without one. `/v1` assigns the same ID to the same call, so that both become one call. */
 const idOfContent = (platform: string, body: JsonObject): string =>
   `${platform}:${createHash('sha256').update(JSON.stringify(body)).digest('hex')}`
 

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 
-/** Writes the report of rejected values: one line of JSON each, with the reason. */
+/** Writes a report of the rejected values: one line of JSON for each, with the reason. */
 
 export type Reject = {
   file: string
@@ -13,7 +13,7 @@ export type Reject = {
 
 export type Rejects = {
   write: (reject: Reject) => Promise<void>
-  /** The first few, if there is no file. */
+  /** The first few rejects, if there is no file. */
   first: () => Reject[]
   bytes: () => number
   close: () => Promise<void>
@@ -29,7 +29,7 @@ const keepFirst = (): Rejects => {
   return { write, first: () => first, bytes: () => 0, close: async () => {} }
 }
 
-/** Opens the report and continues after the part that an earlier attempt has certainly written. */
+/** Opens the report, and continues at the last position that an earlier attempt has certainly written. */
 export const openRejects = async (path: string | undefined, keptBytes: number): Promise<Rejects> => {
   if (path === undefined) return keepFirst()
   const file = await open(path, keptBytes > 0 ? 'a' : 'w')

@@ -10,20 +10,21 @@ import { openVersions } from './versions.ts'
 /** Reads, converts, sends, and records values in order, with several requests in flight. */
 
 const concurrency = 3
-/** The number of conversations in a request. After a crash, only the requests in flight are sent twice. */
+/** The number of conversations in a request. After a crash, only the requests that were in flight are sent twice. */
 const chunkSize = 100
 /**
- * Collects garbage after this many responses. Otherwise, the heap would grow to several GiB on machines with much
+ * Collects garbage after this many responses. Otherwise, the heap would grow to several GiB on machines with a lot of
  * memory, because a hundred calls take a megabyte or more.
  */
 const collectEvery = 2_000
-/** The retries take about two minutes, as long as a restart of the service can take. */
+/** The retries take about two minutes, because a restart of the service can take that long. */
 const retries = 10
 
 type ValuePosition = { file: string; number: number }
 
 /**
- * What happened to a value: it was sent, or why not. Consecutive ignored values form one entry with the last position.
+ * The outcome for a value: whether it was sent, or why not. Consecutive ignored values form one entry with the last
+ * position.
  */
 type HandledValue = ValuePosition & ({ sent: true } | { ignored: number } | { fault: string })
 
@@ -53,7 +54,7 @@ export const runImport = async ({
   const getVersion = openVersions(earshot, { signal, retries })
   const totalBytes = sources.reduce((sum, { bytes }) => sum + bytes, 0)
   let readBytes = 0
-  /** Values that were read but not settled yet, in the order in which responses arrive. */
+  /** Values that were read but not settled yet, in the order in which they were sent. */
   const under: HandledValue[] = []
   let unanswered = 0
   let answered = 0
@@ -85,12 +86,12 @@ export const runImport = async ({
     readBytes += bytes
   }
 
-  /** Returns the conversation to send. If the value is not a conversation, records that instead. */
+  /** Returns the conversation to send. If the value is not a conversation, records that and returns undefined. */
   const prepare = async (place: ValuePosition, read: Value): Promise<NewConversation | undefined> => {
     const body: ImportBody = 'fault' in read ? read : readBody(read.value, options)
     if (!('body' in body)) {
       noteUnsent(place, body)
-      // Normally, the next response stores the progress, but no response is pending.
+      // Normally, the next response stores the progress, but no response is pending now.
       if (unanswered === 0) await settleUnsent()
       return undefined
     }
@@ -117,7 +118,7 @@ export const runImport = async ({
     await state.note(file, number)
   }
 
-  /** Settles the values that come before the first one that was sent. */
+  /** Settles the values before the first one that was sent. */
   const settleUnsent = async (): Promise<void> => {
     for (let first = under[0]; first && !('sent' in first); first = under[0]) {
       under.shift()

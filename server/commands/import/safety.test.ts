@@ -10,7 +10,7 @@ import { inheritedEnvironment } from '../../../test/inherited.ts'
 import { makeOrganization } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
 
-/** Tests mistakes of users: no file is damaged, and no conversation is left out. */
+/** Tests user mistakes: no file may be damaged, and no conversation may be skipped. */
 
 const server = await testServer()
 const command = join(import.meta.dirname, '../../../bin/earshot')
@@ -77,7 +77,7 @@ it('imports a file that was changed in between from the beginning, and counts it
   expect((await run(...args)).code).toBe(1)
   const state = `${file}.import-state`
   expect(JSON.parse(await readFile(state, 'utf8')).counts).toMatchObject({ rejected: 1 })
-  // The failure comes after the import has identified the file, and before its position.
+  // The failure occurs after the import has identified the file, but before its position.
   await writeFile(
     file,
     head.replace(/(?:.*\n){60}/, (lines) => lines + lineOf(41)),

@@ -6,14 +6,15 @@ import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { WronglyCalled } from '../call.ts'
 
-/** Opens the inputs of an import: files, the files of folders, and standard input. */
+/** Opens the inputs of an import: files, files in folders, and standard input. */
 
 export type ImportSource = {
   /** The path, or `-` for standard input. */
   name: string
   bytes: number
   /**
-   * A hash of the file's beginning, size, and time, because a changed file with the same name counts as another file.
+   * A hash of the file's beginning, size, and time, so that a changed file with the same name counts as a different
+   * file.
    */
   fingerprint: string
   open: (onBytes: (bytes: number) => void) => AsyncIterable<Buffer>

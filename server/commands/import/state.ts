@@ -13,7 +13,7 @@ export type ImportState = {
   of: string
   files: Record<string, Done>
   counts: ImportCounts
-  /** The file of rejects and its valid length. Anything after that was written by an interrupted attempt. */
+  /** The rejects file and its valid length. Anything after that was written by an interrupted attempt. */
   rejects: string | null
   rejectsBytes: number
 }
@@ -30,7 +30,7 @@ const parse = (text: string): Partial<ImportState> | null => {
   }
 }
 
-/** Reads the progress. Throws if the file has other content, because it may be someone's data. */
+/** Reads the progress. Throws if the file has other content, because that may be someone's data. */
 const read = async (path: string): Promise<ImportState | undefined> => {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return ''
@@ -43,7 +43,7 @@ const read = async (path: string): Promise<ImportState | undefined> => {
 }
 
 /**
- * Returns whether the state belongs to this import and its files are unchanged. Otherwise the import starts over, which
+ * Returns whether the state belongs to this import and its files are unchanged. If not, the import starts over, but
  * stores nothing twice.
  */
 const fits = (state: ImportState, of: string, sources: ImportSource[]): boolean =>
@@ -52,7 +52,7 @@ const fits = (state: ImportState, of: string, sources: ImportSource[]): boolean 
 
 type Opening = { path: string | undefined; of: string; sources: ImportSource[]; rejects: string | undefined }
 
-/** Opens the progress of an import. Without a path, it is only kept in memory. */
+/** Opens the progress of an import. Without a path, the progress is only kept in memory. */
 export const openState = async ({ path, of, sources, rejects }: Opening) => {
   const present = path === undefined ? undefined : await read(path)
   const resumes = present !== undefined && fits(present, of, sources)
@@ -70,7 +70,7 @@ export const openState = async ({ path, of, sources, rejects }: Opening) => {
     resumes,
     /** Whether the stored progress belongs to another import. */
     isAnother: present !== undefined && !resumes,
-    /** Returns how many values of a file are processed. */
+    /** Returns the number of processed values in a file. */
     doneOf: (name: string, fingerprint: string): number => {
       state.files[name] ??= { fingerprint, values: 0 }
       return state.files[name].values

@@ -17,14 +17,14 @@ const records = fc.array(fc.dictionary(fc.string(), fc.jsonValue()), { minLength
 it('reads lines, arrays, and values that span lines, wherever chunks end', async () => {
   await fc.assert(
     fc.asyncProperty(records, fc.integer({ min: 1, max: 40 }), async (values, size) => {
-      // JSON turns -0 into 0.
+      // Converting to JSON turns -0 into 0.
       const wanted = JSON.parse(JSON.stringify(values))
       const lines = values.map((value) => JSON.stringify(value))
       expect(await read(lines.join('\n'), size)).toEqual(wanted)
       expect(await read(`\n  ${lines.join('\r\n\n')}\n\n`, size)).toEqual(wanted)
       expect(await read(JSON.stringify(values), size)).toEqual(wanted)
       expect(await read(`\n${JSON.stringify(values, null, 2)}\n`, size)).toEqual(wanted)
-      // The reader recognizes the format by the first line, so it can't be empty.
+      // The reader detects the format from the first line, so the line can't be empty.
       const pretty = values
         .filter((value) => Object.keys(value).length > 0)
         .map((value) => JSON.stringify(value, null, 2))

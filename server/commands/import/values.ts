@@ -1,11 +1,11 @@
-// Reads the JSON values of a file one after the other, and keeps only one of them in memory. A file can contain lines,
+// Reads the JSON values in a file one after the other, and keeps only one of them in memory. A file can contain lines,
 // a single array, or values that span several lines.
 
 import { isUtf8 } from 'node:buffer'
 
 export type ReadValue = { value: unknown } | { fault: string }
 
-/** The longest line that the service accepts. */
+/** The maximum length of a line that the service accepts. */
 const longestBytes = 32 * 1024 * 1024
 
 const [quote, backslash, comma, newline] = [0x22, 0x5c, 0x2c, 0x0a]
@@ -58,12 +58,12 @@ async function* valuesOfLines(source: AsyncIterable<Buffer>): AsyncGenerator<Rea
   if (last) yield last
 }
 
-/** Follows strings byte by byte, so that a bracket or comma within one isn't taken for structure. */
+/** Tracks strings byte by byte, so that brackets or commas within them aren't interpreted as structure. */
 const openStringTracker = () => {
   let [isString, isEscaped] = [false, false]
   return {
     isWithin: () => isString,
-    /** Returns whether the byte belongs to a string. Quotes belong to it too. */
+    /** Returns whether the byte belongs to a string, including its quotes. */
     take: (byte: number): boolean => {
       if (!isString) {
         isString = byte === quote
@@ -78,7 +78,7 @@ const openStringTracker = () => {
 }
 
 /**
- * The position of a byte among the values of a file. `starts`: it opens the array. `endsBefore`: the value ends before
+ * The role of a byte between the values in a file. `starts`: it opens the array. `endsBefore`: the value ends before
  * it. `endsWith`: the value ends with it.
  */
 type Boundary = 'starts' | 'endsBefore' | 'endsWith' | undefined
@@ -89,7 +89,7 @@ const openBoundaries = (isArray: boolean) => {
   let depth = 0
   return {
     isBetweenValues: () => depth === 0 && !strings.isWithin(),
-    /** Returns whether the next bytes can belong to a value. Outside of an array's brackets, they can't. */
+    /** Returns whether the next bytes can belong to a value. They can't if they are outside an array's brackets. */
     areOpen: () => !isArray || depth >= 1,
     take: (byte: number): Boundary => {
       if (strings.take(byte)) return undefined
@@ -126,7 +126,7 @@ function* piecesOf(block: Buffer, boundaries: ReturnType<typeof openBoundaries>)
   if (start < block.length && boundaries.areOpen()) yield { bytes: block.subarray(start), endsValue: false }
 }
 
-/** Reads the values of one array, or values that span several lines. */
+/** Reads the values in a single array, or values that span several lines. */
 async function* valuesOfText(source: AsyncIterable<Buffer>, isArray: boolean): AsyncGenerator<ReadValue> {
   const gather = openByteCollector()
   const boundaries = openBoundaries(isArray)
@@ -142,7 +142,7 @@ async function* valuesOfText(source: AsyncIterable<Buffer>, isArray: boolean): A
   else if (rest) yield rest
 }
 
-/** Returns the first chunk, then all chunks including it. */
+/** Returns the first chunk, and a stream of all chunks including it. */
 const peek = async (source: AsyncIterable<Buffer>): Promise<{ head: Buffer; all: AsyncIterable<Buffer> }> => {
   const iterator = source[Symbol.asyncIterator]()
   const buffered: Buffer[] = []
@@ -171,7 +171,7 @@ const peek = async (source: AsyncIterable<Buffer>): Promise<{ head: Buffer; all:
 
 const mark = Buffer.from('\uFEFF')
 
-/** Removes the byte order mark that some editors add. */
+/** Removes the byte order mark, which some editors add. */
 async function* withoutMark(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let head: Buffer | undefined = Buffer.alloc(0)
   for await (const block of source) {
@@ -193,7 +193,7 @@ export async function* valuesOf(source: AsyncIterable<Buffer>): AsyncGenerator<R
   if (start < 0) return
   const end = head.indexOf(newline, start)
   const line = end < 0 ? head.subarray(start) : head.subarray(start, end)
-  // A line with only `[` starts an array, and one with only `{` a value that spans lines.
+  // A line that contains only `[` starts an array, and a line with only `{` starts a value that spans lines.
   if (head[start] === 0x5b) yield* valuesOfText(all, true)
   else if (head[start] === 0x7b && line.subarray(1).every((byte) => isSpace(byte))) yield* valuesOfText(all, false)
   else yield* valuesOfLines(all)

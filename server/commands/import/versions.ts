@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import { type Earshot, EarshotError, type RequestOptions } from '../../../client/src/earshot.ts'
 import type { WantedVersion } from './bodies.ts'
 
-/** The maximum number of agents or versions to remember. Beyond that, they are looked up again. */
+/** The maximum number of agents or versions to cache. If there are more, they are looked up again. */
 const mostKept = 10_000
 
-/** Finds or creates the versions of labels, each only once. */
+/** Finds or creates the versions for labels, each only once. */
 export const openVersions = (earshot: Earshot, asked: RequestOptions) => {
   const agents = new Map<string, Promise<string>>()
   const versions = new Map<string, Promise<string>>()
@@ -48,7 +48,7 @@ export const openVersions = (earshot: Earshot, asked: RequestOptions) => {
     const { label } = version
     const present = await findVersion(agentId, label)
     if (present !== undefined) return present
-    // The service creates the same version from a conversation that only has a label, so both lead to one version.
+    // The service creates the same version for a conversation that only has a label, so both lead to the same version.
     const made = { systemPrompt: '', config: { version: label }, label }
     return (await earshot.agents.createVersion(agentId, made, asked)).id
   }

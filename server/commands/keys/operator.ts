@@ -9,7 +9,7 @@ import { makeOwnerKey } from '../owner-key.ts'
 
 const defaultName = 'Command line'
 
-/** Manages the operator's keys in the database of this machine. */
+/** Manages the operator's keys in this machine's database. */
 export const manage = async ({ action, args: [argument = ''], text, flag }: Called): Promise<number> => {
   const { deps, close } = await openAsItIs({ command: 'keys' })
   const { db, clock, identity } = deps
@@ -22,7 +22,7 @@ export const manage = async ({ action, args: [argument = ''], text, flag }: Call
       return print(`${key}\nTo revoke it, use its ID: ${id}\n`)
     }
     if (action === 'revoke') {
-      // All processes remove the key from their caches, as after any change of permissions.
+      // All processes remove the key from their caches, as they do after any change of permissions.
       const revoked = await identity.change('', (trx) => revokeServiceKey(trx, argument, clock.now()))
       if (!revoked) throw new Error(`No service key has the ID ${argument}.`)
       return flag('json') ? printJson({ id: argument, revoked: true }) : print('Revoked.\n')

@@ -74,8 +74,8 @@ export const listMessageAttempts = (db: Db, org: OrgId, deliveryId: string, limi
     .execute()
 
 /**
- * Returns what an attempt needs, including whether there is a newer message about the subject, and whether an older one
- * is being sent or waits for its next attempt.
+ * Returns the data that an attempt needs, including whether there is a newer message about the subject, and whether an
+ * older one is being sent or is waiting for its next attempt.
  */
 export const findMessageDelivery = (db: Db, org: OrgId, id: string, now: Date) =>
   db
@@ -164,7 +164,7 @@ export const endMessageDelivery = (
     .where('status', '=', 'pending')
     .execute()
 
-/** Ends the pending messages about the subject that are older than this message. */
+/** Ends the subject's pending messages that are older than this one. */
 export const supersedeOlder = (
   trx: Db,
   org: OrgId,
@@ -185,7 +185,7 @@ export const supersedeOlder = (
     .where('status', '=', 'pending')
     .execute()
 
-/** Starts a delivery over. The numbers of its attempts continue. */
+/** Starts a delivery over. Its attempts continue to be numbered from the last one. */
 export const restartMessageDelivery = (trx: Db, org: OrgId, id: string, now: Date) =>
   trx
     .updateTable('destination_deliveries')

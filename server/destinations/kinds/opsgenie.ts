@@ -11,7 +11,7 @@ const longest = { message: 130, description: 15_000, note: 25_000, details: 8_00
 
 const priorities: Record<Severity, string> = { critical: 'P1', warning: 'P3', info: 'P5' }
 
-/** Returns as many facts as fit into Opsgenie's limit, in their order. */
+/** Returns the first facts, as many as fit into Opsgenie's limit. */
 const fittingDetails = (facts: { label: string; value: string }[]): Record<string, string> => {
   const details: Record<string, string> = {}
   let left = longest.details

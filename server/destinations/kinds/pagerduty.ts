@@ -14,7 +14,7 @@ const actions: Record<MessageKind, 'trigger' | 'acknowledge' | 'resolve' | undef
   acknowledged: 'acknowledge',
   resolved: 'resolve',
   test: 'trigger',
-  // A report is not an event that anyone has to act on.
+  // A report is not an event that requires action.
   report: undefined,
 }
 

@@ -2,9 +2,11 @@ import { type Chart, chartUrl } from '../chart.ts'
 import { cut, type Link, type Message, type Severity, severityName } from '../message.ts'
 import { jsonRequest, type Write } from './request.ts'
 
-/** A workflow of Microsoft Teams takes Adaptive Cards: https://learn.microsoft.com/power-automate/overview-adaptive-cards */
+/**
+ * A Microsoft Teams workflow accepts Adaptive Cards: https://learn.microsoft.com/power-automate/overview-adaptive-cards
+ */
 
-/** Teams rejects messages above 28 KB. A chart that does not fit is left out. */
+/** Teams rejects messages above 28 KB. A chart that does not fit is omitted. */
 const longestBody = 28_000
 const longest = { title: 500, text: 6_000, fact: 1_000, label: 200 }
 const most = { facts: 10, examples: 5, actions: 4 }

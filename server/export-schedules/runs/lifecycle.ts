@@ -1,5 +1,5 @@
 // Manages the lifecycle of a schedule's runs: they start on request or when they are due, continue when their export
-// ends, and are delivered. The end of a run also changes its schedule. Only this file changes the state of a run.
+// ends, and are delivered. The end of a run also updates its schedule. Only this file changes the status of a run.
 
 import { createHash } from 'node:crypto'
 import Type from 'typebox'
@@ -36,7 +36,7 @@ import {
   updateRun,
 } from './queries.ts'
 
-/** Publishes a change of the schedule. The health of an organization includes the latest run of each schedule. */
+/** Announces a change to the schedule. The health of an organization includes the latest run of each schedule. */
 const publishSchedule = (trx: Db, org: OrgId, id: string) =>
   publishChanges(
     trx,
@@ -45,14 +45,17 @@ const publishSchedule = (trx: Db, org: OrgId, id: string) =>
     { resource: 'health', kind: 'updated' },
   )
 
-/** Returns an ID that is always the same for a time of a schedule, so that a run only ever creates one export. */
+/**
+ * Returns an ID that is always the same for a given time of a schedule, so that a run never creates more than one
+ * export.
+ */
 const operationIdOf = (scheduleId: string, plannedFor: Date): string => {
   const hex = createHash('sha256').update(`${scheduleId} ${plannedFor.toISOString()}`).digest('hex')
   // UUIDv8 allows custom content.
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
-/** The reason why a run can't start at the moment. */
+/** The reason why a run can't currently start. */
 export type Obstacle = 'unfinished' | 'made' | 'nothing_settled' | 'line_full'
 
 export const obstacleOf = async (
@@ -91,7 +94,7 @@ const faultOf = async (
 
 /**
  * Creates the run for a time. It fails immediately if its export can't be created. The caller has locked the queue and
- * the schedule, and has checked for obstacles.
+ * the schedule, and has checked that the run can start.
  */
 export const makeRun = async (
   deps: Pick<Deps, 'jobs' | 'clock'>,
@@ -134,7 +137,7 @@ export const makeRun = async (
 }
 
 /**
- * Starts the run that is due. If several are overdue, because exports were disabled or a run was unfinished, this one
+ * Starts the run that is due. If several runs are overdue, because exports were disabled or a run was unfinished, this
  * run replaces them.
  */
 export const startDueRun = async (deps: Deps, trx: Db, org: OrgId, id: string): Promise<void> => {
@@ -146,7 +149,7 @@ export const startDueRun = async (deps: Deps, trx: Db, org: OrgId, id: string): 
   if (status === 'suspended' || !entitlements.monitors || !features.monitorExports) return
   const { recurrence, config } = schedule
   const latest = latestPlanned(recurrence, config.timezone, now)
-  // Without this, a change of time zone rules could lead to an earlier time than planned.
+  // Without this, a change to time zone rules could lead to an earlier time than planned.
   const plannedFor = latest > schedule.nextRunAt ? latest : schedule.nextRunAt
   const obstacle = await obstacleOf(trx, org, schedule, plannedFor)
   if (obstacle === 'unfinished' || obstacle === 'line_full') return
@@ -155,8 +158,8 @@ export const startDueRun = async (deps: Deps, trx: Db, org: OrgId, id: string): 
 }
 
 /**
- * Continues a run in the transaction that ends its export. The webhook event is queued there too, and delivered
- * separately.
+ * Continues a run in the transaction that ends its export. That transaction also queues the webhook event, which is
+ * delivered separately.
  */
 export const followExport = async (
   deps: Pick<Deps, 'jobs' | 'clock'>,
@@ -214,7 +217,7 @@ export const deliverRun = defineJob({
     if (refusal !== undefined || destination.type !== 's3' || secret === null) {
       return attempt.finish((trx) => endDelivery(deps, trx, { org, run }, `${refusal}${mayLie(run)}`))
     }
-    // The destination has already been read, so a later change of it marks the run for the next attempt.
+    // The destination has already been read, so a later change to it marks the run for the next attempt.
     const { isMoved } = await attempt.transaction((trx) => updateRun(trx, org, runId, { attempts: run.attempts + 1 }))
     const task = { org, run: { ...run, isMoved }, attempt }
     const bucket = await openBucket(deps.outbound, {
@@ -240,7 +243,7 @@ export const deliverRun = defineJob({
   },
 })
 
-/** After this many failed runs in a row, a schedule is paused. */
+/** A schedule is paused after this many failed runs in a row. */
 const mostFailures = 5
 
 type Window = Pick<ScheduleRun, 'since' | 'until'>

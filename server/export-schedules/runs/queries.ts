@@ -32,7 +32,7 @@ export const findRun = (db: Db, org: OrgId, id: string) => selectRuns(db, org).w
 export const listRuns = (db: Db, org: OrgId, scheduleId: string, page: Page) =>
   selectRuns(db, org).where('schedule_id', '=', scheduleId).$call(newestFirst('id', page)).execute()
 
-/** Lists the latest run of each schedule that has any. */
+/** Lists the latest run of each schedule that has runs. */
 export const listLastRuns = (db: Db, org: OrgId, scheduleIds: string[]) =>
   selectRuns(db, org)
     .distinctOn('schedule_id')
@@ -63,7 +63,7 @@ export const hasUnfinishedRun = async (db: Db, org: OrgId, scheduleId: string): 
   return unfinished !== undefined
 }
 
-/** Finds the run of an export. The caller has locked the schedule. */
+/** Finds the run that an export belongs to. The caller has locked the schedule. */
 export const findRunOfExport = (trx: Db, org: OrgId, exportId: string) =>
   selectRuns(trx, org).where('export_id', '=', exportId).executeTakeFirst()
 
@@ -121,7 +121,7 @@ export const updateRun = (trx: Db, org: OrgId, id: string, change: RunChange) =>
 
 /**
  * Marks unfinished runs whose attempts may have used another bucket. The caller has locked the schedule, so no delivery
- * starts in the meantime. A run without an attempt is marked too, because it may already have read the old bucket.
+ * starts in the meantime. Runs without an attempt are also marked, because they may already have read the old bucket.
  */
 export const markMoved = async (trx: Db, org: OrgId, scheduleId: string): Promise<void> => {
   await trx
@@ -133,7 +133,9 @@ export const markMoved = async (trx: Db, org: OrgId, scheduleId: string): Promis
     .execute()
 }
 
-/** Returns whether a run of the schedule has delivered a file with this name. It may be the one in the bucket. */
+/**
+ * Returns whether a run of the schedule has delivered a file with this name. The file in the bucket may be that one.
+ */
 export const hasDelivered = async (db: Db, org: OrgId, scheduleId: string, objectKey: string): Promise<boolean> => {
   const found = await db
     .selectFrom('export_schedule_runs')

@@ -71,7 +71,7 @@ it('runs are created once however often the job runs, and are ordinary exports',
       config: { since: run.since, until: run.until },
     },
   ])
-  // No other run starts while this one is unfinished. Afterwards, one run replaces those that were missed.
+  // No other run starts while this one is unfinished. Afterwards, one run replaces all missed runs.
   expect((await runNow(key, id)).status).toBe(409)
   clock.advance(5 * hourMs)
   await plan()

@@ -68,7 +68,7 @@ export const attachConversations = async (
   return rows.map(({ id }) => id)
 }
 
-/** Attaches the conversations of one finding to another too, with their original times. */
+/** Attaches one finding's conversations to another finding as well, with their original times. */
 export const copyAttached = async (trx: Db, org: OrgId, { from, to }: { from: string; to: string }) => {
   await sql`
     WITH held AS (

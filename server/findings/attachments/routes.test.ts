@@ -106,7 +106,7 @@ it('a finding can have at most ten thousand conversations', async () => {
   expect(answers.map(({ status }) => status).sort()).toEqual([201, 409])
   expect((await attach(answers[0]?.status === 201 ? first : second)).status).toBe(200)
 
-  // The limit applies to merges too.
+  // The limit also applies to merges.
   const { id: other } = await makeFinding(server, key)
   const merged = await call('POST', `/v1/findings/${other}/merge`, { key, body: { intoId: id } })
   expect(merged).toMatchObject({ status: 409, body: { message: expect.stringContaining('10001') } })

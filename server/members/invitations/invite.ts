@@ -10,7 +10,7 @@ import { replaceInvitation } from './queries.ts'
 const organizationBytes = 16
 const form = /^[\w-]{54}$/
 
-/** Returns the organization that a token names. This proves nothing until the token is checked. */
+/** Returns the organization in a token. This proves nothing until the token is checked. */
 export const organizationOfToken = (token: string): OrgId | undefined => {
   if (!form.test(token)) return undefined
   const hex = Buffer.from(token, 'base64url').subarray(0, organizationBytes).toString('hex')
@@ -28,7 +28,7 @@ type InvitationOptions = {
 
 /**
  * Creates a one-time link for a member to join. Returns its token once, and only stores its hash. With `byOperator`,
- * the link also sets a new password, which applies to all organizations of the person, so members of an organization
+ * the link also sets a new password, which applies to all of the person's organizations, so members of an organization
  * can't create such links.
  */
 export const inviteMember = async (

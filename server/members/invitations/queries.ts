@@ -10,7 +10,7 @@ type NewInvitation = {
   invitedByUserId: string | null
 }
 
-/** Stores an invitation in place of the member's earlier one. */
+/** Stores an invitation, which replaces the member's earlier one. */
 export const replaceInvitation = (db: Db, org: OrgId, invitation: NewInvitation) => {
   const { id, memberId, tokenHash, expiresAt, createdAt, byOperator, invitedByUserId } = invitation
   const link = {

@@ -51,7 +51,7 @@ const prefer = async (person: Person, digest: object, changed: object = {}) => {
   expect(answer.status).toBe(200)
 }
 
-/** Returns dependencies with this time. The clock that sessions use does not move. */
+/** Returns dependencies with this time. The clock used by sessions does not move. */
 const depsAt = (at: Date) => ({ ...deps, clock: { now: () => at }, sweeps: trust({ now: () => at }) })
 const sweep = async (now?: Date) => {
   await deps.jobs.enqueue(db, sendDigests, {})
@@ -167,7 +167,7 @@ it('a changed preference keeps the period, and takes kinds out of the digest', a
 it('summarizes monitors with intervals, findings, incidents, reviews, and experiments', async () => {
   const monitor = await makeMonitor(server, key, { name: 'Refund promised' })
   const steady = await makeMonitor(server, key, { name: 'Steady' })
-  // These are a day that has just ended, and the day before.
+  // These are the day that has just ended, and the day before it.
   const until = new Date(Math.floor(clock.now().getTime() / 60_000) * 60_000)
   const before = (ms: number) => new Date(until.getTime() - ms)
   const times = Array.from({ length: 400 }, (_, index) =>
@@ -219,7 +219,7 @@ it('summarizes monitors with intervals, findings, incidents, reviews, and experi
   expect(mail?.text).not.toContain('Steady')
   expect(mail?.text).toContain('New findings\n- Refunds rise (1 conversation, medium priority)')
   expect(mail?.text).toContain('Too many refunds: still open. 50.0% of conversations were affected.')
-  // A digest contains no single conversation.
+  // A digest contains no individual conversations.
   for (const id of conversationIds) expect(mail?.text).not.toContain(id)
 })
 

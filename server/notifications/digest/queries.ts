@@ -17,7 +17,7 @@ export const listOrganizationsWithDueAllOrgs = async (db: Db, now: Date): Promis
   return rows
 }
 
-/** Lists the people whose digest is due. */
+/** Lists the people whose digests are due. */
 export const listDue = (db: Db, org: OrgId, now: Date, page: Page) =>
   db
     .selectFrom('notification_preferences as p')
@@ -27,7 +27,7 @@ export const listDue = (db: Db, org: OrgId, now: Date, page: Page) =>
     .$call(nextRows('p.user_id', page))
     .execute()
 
-/** Returns the address and name of a person who has joined. */
+/** Returns the address and name of a member who has joined. */
 export const findReader = (db: Db, org: OrgId, userId: string) =>
   db
     .selectFrom('members as m')
@@ -57,7 +57,7 @@ export const updatePeriod = (
     .where('user_id', '=', userId)
     .execute()
 
-/** Takes the notifications that waited for the digest. Each notification is only included once. */
+/** Takes the notifications that were waiting for the digest. Each notification is only included once. */
 export const takeWaiting = (trx: Db, org: OrgId, userId: string, cadence: Cadence) =>
   trx
     .updateTable('notifications')
@@ -87,7 +87,7 @@ export const takeWaiting = (trx: Db, org: OrgId, userId: string, cadence: Cadenc
 
 type FindingLine = { id: string; title: string; priority: string; conversations: number; total: number }
 
-/** Lists the most urgent findings that were created in the period. `total` counts all of them. */
+/** Lists the most urgent findings created in the period. `total` counts all of them. */
 export const listNewFindings = async (db: Db, org: OrgId, { since, until }: Period, most: number) => {
   const { rows } = await sql<FindingLine>`
     SELECT f.id, f.title, f.priority, count(*) OVER ()::int AS total, (
@@ -111,7 +111,7 @@ type IncidentLine = {
   total: number
 }
 
-/** Lists the incidents that opened in the period. Those that are still open come first. */
+/** Lists the incidents that opened in the period. Incidents that are still open come first. */
 export const listNewIncidents = async (db: Db, org: OrgId, { since, until }: Period, most: number) => {
   const { rows } = await sql<IncidentLine>`
     SELECT id, rule_name || coalesce(': ' || group_label, '') AS name, reading ->> 'text' AS text,
@@ -147,7 +147,7 @@ type ExperimentLine = {
   finishedAt: Date | null
   outcome: string
   kind: string
-  /** The newest interim analysis: time, counts per arm, means, difference, and its always-valid interval. */
+  /** The newest interim analysis: its time, counts per arm, means, the difference, and the always-valid interval. */
   point: [number, number, number, number | null, number | null, number | null, number | null, number | null] | null
 }
 

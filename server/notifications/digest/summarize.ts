@@ -1,5 +1,5 @@
-// Summarizes the events of an organization in a period. It names no conversations, so it reveals nothing to people who
-// review them blind.
+// Summarizes an organization's events in a period. The summary names no conversations, so it reveals nothing to people
+// who review them blind.
 
 import { getOrganization } from '../../organizations/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
@@ -9,16 +9,19 @@ import { listExperimentsIn, listNewFindings, listNewIncidents, listReviewedBucke
 
 type Period = { since: Date; until: Date }
 
-/** One line, and the path of the page with more about it. */
+/** A line of text, and the path of the page with more details. */
 export type Line = { text: string; path: string }
 export type Section = { title: string; lines: Line[] }
 
 /** The maximum number of lines in each section. */
 const mostLines = 5
 const mostMonitors = 200
-/** The maximum number of experiments to read, newest first. Only those with news are listed. */
+/** The maximum number of experiments to read, newest first. Only experiments with news are listed. */
 const mostExperiments = 200
-/** The longest period. After an outage, it would otherwise be longer than anyone wants to read about. */
+/**
+ * The maximum length of the period. Otherwise, the period after an outage could be longer than anyone wants to read
+ * about.
+ */
 const longestMs = 31 * dayMs
 
 const percent = (share: number): string => `${(share * 100).toFixed(1)}%`
@@ -27,7 +30,7 @@ const decimal = (value: number): string => `${value > 0 ? '+' : ''}${Number(valu
 const count = (number: number, noun: string): string =>
   `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`
 
-/** Adds a line that says how many more there are. */
+/** Adds a line with the number of items that are not listed. */
 const andMore = (lines: Line[], total: number, path: string): Line[] =>
   total > lines.length ? [...lines, { text: `${(total - lines.length).toLocaleString('en')} more`, path }] : lines
 

@@ -5,13 +5,16 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 export type Subject = {
   id: string
   title: string
-  /** The experiment of an export, or null for other subjects. All exports have a format and possibly an error. */
+  /**
+   * The experiment that an export belongs to, or null for other subjects. All exports have a format and possibly an
+   * error.
+   */
   experimentId: string | null
   format: string | null
   errorCode: string | null
 }
 
-/** Returns the subjects that still exist, with the title or name of each. */
+/** Returns the subjects that still exist, with their titles or names. */
 export const listSubjects = async (db: Db, org: OrgId, ids: string[]): Promise<Subject[]> => {
   if (ids.length === 0) return []
   const { rows } = await sql<Subject>`

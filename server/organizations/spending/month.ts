@@ -1,2 +1,2 @@
-/** Returns the calendar month of a time, in UTC, by its first day. */
+/** Returns the calendar month that contains a time, in UTC, as its first day. */
 export const monthOf = (instant: Date): string => `${instant.toISOString().slice(0, 7)}-01`

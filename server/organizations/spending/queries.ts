@@ -18,8 +18,8 @@ export const addSpending = async (trx: Db, org: OrgId, month: string, spent: Spe
 }
 
 /**
- * Changes the cost that is reserved for requests which were sent, but not answered yet. Locks the month until the
- * transaction ends, so that reservations are made one after the other.
+ * Changes the reserved cost of requests that were sent but not answered yet. Locks the month until the transaction
+ * ends, so that reservations are made one after the other.
  */
 export const addReservation = (trx: Db, org: OrgId, month: string, cost: number) =>
   sql`

@@ -40,7 +40,7 @@ describe('two reviews that differ', () => {
 
     const agreed = await agreement()
     expect(agreed).toMatchObject({ judgments: 1, matrix: { truePositives: 0, falsePositives: 1 } })
-    // The agreement between people still shows that the two differed.
+    // The agreement between people still reflects that the two differed.
     const { conversations, pairs, krippendorffsAlpha } = agreed.betweenPeople
     expect([conversations, pairs.length, pairs[0].agreement.value]).toEqual([1, 1, 0])
     expect(krippendorffsAlpha).toEqual({ value: 0, low: null, high: null, conversations: 1, judgments: 2 })
@@ -93,7 +93,7 @@ describe('two reviews that differ', () => {
       judgments: [{ monitorId, correctResult: 'not_affected' }],
     })
     expect((await lead.post(outside.body.id, 'adjudicate', { judgments })).status).toBe(409)
-    // A later judgment of a person replaces their earlier one.
+    // A person's later judgment replaces their earlier one.
     const [version] = (await call('GET', `/v1/monitors/${monitorId}/agreement`, { key: reviewing.key })).body.data
     expect(version).toMatchObject({ judgments: 2, matrix: { truePositives: 1, falsePositives: 1 } })
   })

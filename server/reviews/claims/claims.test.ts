@@ -55,7 +55,7 @@ describe('a claim', () => {
     const given: [string, string][] = []
     const work = async (person: Reviewer) => {
       for (;;) {
-        // A person with two windows can claim twice at the same time.
+        // A person with two open windows can claim twice at the same time.
         const answers = await Promise.all([person.claim(id), person.claim(id)])
         const got = answers.filter(({ status }) => status === 200).map(({ body }) => body)
         expect(answers.every(({ status }) => status === 200 || status === 204)).toBe(true)
@@ -80,7 +80,7 @@ describe('a claim', () => {
     const { id } = await reviewing.makeFilled(1, { reviewerUserIds: [ann.userId] })
     expect((await ben.claim(id)).status).toBe(403)
     const review = await claimed(ann, id)
-    // A person who no longer belongs to the bucket can finish the current review, but can't resume others.
+    // A person who no longer belongs to the bucket can finish the current review, but can't resume other reviews.
     const settings = { key: reviewing.key, body: { reviewerUserIds: [ben.userId] } }
     expect((await call('PATCH', `/v1/buckets/${id}`, settings)).status).toBe(200)
     expect((await ann.post(review.id, 'heartbeat')).status).toBe(200)

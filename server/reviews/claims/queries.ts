@@ -12,8 +12,8 @@ const claimable = ({ bucketId, userId, now }: Claim, org: OrgId) => sql`
   ORDER BY i.added_at, i.conversation_id LIMIT 1`
 
 /**
- * Locks a conversation that nobody else has locked. Every change of its slots locks the conversation first. The entry
- * in the bucket is locked too, because PostgreSQL only checks a locked row again after a concurrent change.
+ * Locks a conversation that nobody else has locked. Every change to its slots locks the conversation first. The entry
+ * in the bucket is also locked, because after a concurrent change, PostgreSQL only checks locked rows again.
  */
 export const lockClaimable = async (trx: Db, org: OrgId, claim: Claim): Promise<string | undefined> => {
   const { rows } = await sql<{ id: string }>`
@@ -27,7 +27,7 @@ export const findClaimable = async (db: Db, org: OrgId, claim: Claim): Promise<s
   return rows[0]?.id
 }
 
-/** Finds the oldest expired review of the person whose slot is free. */
+/** Finds the person's oldest expired review whose slot is free. */
 export const findOwnLapsed = async (db: Db, org: OrgId, { bucketId, userId, now }: Claim) => {
   const { rows } = await sql<{ id: string }>`
     SELECT r.conversation_id AS id FROM reviews r

@@ -13,8 +13,8 @@ const nameOf = ({ monitorId, monitorVersion }: Judgment): string => `${monitorId
 type Version = { monitorId: string; monitorVersion: number }
 
 /**
- * Decides which monitor version each judgment refers to: the newest with a result, unless the judgment names another
- * one with a result. The monitor of an existing judgment may have been deleted.
+ * Determines which monitor version each judgment refers to: the newest version with a result, unless the judgment names
+ * another version with a result. The monitor of an existing judgment may have been deleted.
  */
 export const readJudgments = async (
   db: Db,
@@ -49,8 +49,8 @@ export const readJudgments = async (
 const isBlank = (text: string | null): boolean => text === null || text.trim() === ''
 
 /**
- * Throws unless the review is complete: the bucket requires a judgment of each monitor, or of the items of a scorecard,
- * and may require notes on differences.
+ * Throws unless the review is complete. The bucket requires a judgment for each monitor, or for the items of a
+ * scorecard, and may require notes on differences.
  */
 export const requireWhole = async (
   db: Db,

@@ -4,7 +4,7 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 type Verdict = 'affected' | 'not_affected'
 type Judgment = { monitorId: string; monitorVersion: number; correctResult: Verdict | 'unsure'; comment: string | null }
 
-/** Lists the monitors' results for a conversation, from the newest version of each. Deleted monitors have none. */
+/** Lists the monitors' results for a conversation, each from the newest version. Deleted monitors have none. */
 export const listMonitorResults = async (db: Db, org: OrgId, conversationId: string, monitorIds: string[]) => {
   const { rows } = await sql<{ monitorId: string; version: number; result: Verdict | null }>`
     SELECT m.monitor_id AS "monitorId", m.monitor_version AS version,
@@ -43,8 +43,8 @@ export const replaceJudgments = async (trx: Db, org: OrgId, reviewId: string, ju
 }
 
 /**
- * Excludes the person's earlier judgments of the same conversation and version from the statistics of monitors. An
- * adjudication also excludes the judgments that it decides between.
+ * Excludes the person's earlier judgments of the same conversation and version from monitor statistics. An adjudication
+ * also excludes the judgments that it decides between.
  */
 export const supersedeJudgments = async (trx: Db, org: OrgId, reviewId: string): Promise<void> => {
   await sql`

@@ -5,8 +5,8 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 export type ScorecardResult = { monitorId: string; version: number; definition: Scorecard; breakdown: Breakdown }
 
 /**
- * Lists the scorecards' results for a conversation, from the newest version of each. `monitorIds` limits them to some.
- * Deleted scorecards have none.
+ * Lists the scorecards' results for a conversation, each from the newest version. `monitorIds` limits the list to some
+ * scorecards. Deleted scorecards have none.
  */
 export const listScorecardResults = async (
   db: Db,

@@ -38,7 +38,7 @@ beforeEach(async () => {
 type Judgment = { monitorId: string | undefined; correctResult: string; comment?: string }
 const judge = (at: number, correctResult: string): Judgment => ({ monitorId: items[at], correctResult })
 
-/** Creates a bucket with the scorecard, whose conversation has these results of the items, and claims its review. */
+/** Creates a bucket for the scorecard with a conversation that has these item results, and claims its review. */
 const claim = async (results: (string | undefined)[], fields: Fields = {}) => {
   const bucket = await makeBucket(server, key, { monitorIds: [scorecard], ...fields })
   const { conversationId } = bucket

@@ -1,4 +1,4 @@
-// Adds up the scorecards of a review from its judgments. Reviewers judge items, never a scorecard itself.
+// Adds up a review's scorecards from its judgments. Reviewers judge items, never a scorecard itself.
 
 import type { StoredBucket } from '../../buckets/queries.ts'
 import { type ItemOutcome, type ScorecardItem, type Total, totalOf } from '../../monitors/scorecards/algebra.ts'
@@ -6,7 +6,7 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Judgment, StoredReview } from '../queries.ts'
 import { listScorecardResults, type ScorecardResult } from './queries.ts'
 
-/** Returns the scorecards of the bucket that have a result for the conversation. */
+/** Returns the bucket's scorecards that have a result for the conversation. */
 export const findScorecards = async (
   db: Db,
   org: OrgId,
@@ -18,13 +18,15 @@ export const findScorecards = async (
 const foundItems = ({ breakdown }: ScorecardResult) =>
   breakdown.sections.flatMap(({ items }) => items.filter(({ outcome }) => outcome !== 'missing'))
 
-/** Returns the monitors to judge in place of scorecards: their items that have a result. */
+/** Returns the monitors to judge instead of scorecards: their items that have a result. */
 export const itemsToJudge = (scorecards: ScorecardResult[]): string[] =>
   scorecards.flatMap((scorecard) => foundItems(scorecard).map(({ monitorId }) => monitorId))
 
 type JudgmentInput = { monitorId: string; monitorVersion?: number }
 
-/** Makes judgments of items refer to the versions that scorecards count, unless they name another one. */
+/**
+ * Makes judgments of items refer to the versions that count for scorecards, unless the judgments name other versions.
+ */
 export const withItemVersions = <J extends JudgmentInput>(given: J[], scorecards: ScorecardResult[]): J[] => {
   const versions = new Map(
     scorecards.flatMap((scorecard) => foundItems(scorecard).map(({ monitorId, version }) => [monitorId, version])),
@@ -46,11 +48,12 @@ const outcomeOf = ({ judgments, isBlind }: Judged, monitorId: string, stored: It
   if (judged === 'affected') return 'affected'
   if (judged === 'not_affected') return 'passed'
   if (isBlind) return 'unscored'
-  // Nobody can judge an item without a result. A result that is not applicable stays so until someone judges otherwise.
+  // Nobody can judge an item without a result. A result that is not applicable stays that way until someone judges
+  // otherwise.
   return stored === 'missing' || stored === 'not_applicable' ? stored : 'unscored'
 }
 
-/** Returns the total of a scorecard by the judgments of a review. */
+/** Returns a scorecard's total according to a review's judgments. */
 export const judgedTotal = (judged: Judged, { definition, breakdown }: ScorecardResult): Total => {
   const stored = new Map(
     breakdown.sections.flatMap(({ items }) => items.map((item) => [item.monitorId, item] as const)),
@@ -64,7 +67,9 @@ export const judgedTotal = (judged: Judged, { definition, breakdown }: Scorecard
 const resultOf = ({ isAffected }: Total): Judgment['correctResult'] =>
   isAffected === null ? 'unsure' : isAffected ? 'affected' : 'not_affected'
 
-/** Returns the judgments of scorecards that follow from those of their items, unless the reviewer gave one. */
+/**
+ * Returns the scorecard judgments that follow from judgments of the items, unless the reviewer judged the scorecard.
+ */
 export const judgmentsOfScorecards = ({ judgments }: StoredReview, scorecards: ScorecardResult[]): Judgment[] =>
   scorecards
     .filter(({ monitorId }) => !judgments.some((judgment) => judgment.monitorId === monitorId))

@@ -6,7 +6,7 @@ import { replaceAddressChange } from './queries.ts'
 
 type Change = { userId: string; email: string; lifetimeMs: number }
 
-/** Creates a link that gives the account this address when it is opened. It replaces an earlier link of the person. */
+/** Creates a link that, when opened, changes the account to this address. It replaces the person's earlier link. */
 export const makeAddressLink = async (
   { clock, baseUrl }: Pick<Deps, 'clock' | 'baseUrl'>,
   trx: Db,

@@ -1,4 +1,4 @@
-/** Nobody has an address at this domain. The first person of an instance enters their own address when they join. */
+/** Nobody has an address at this domain. The first person in an instance enters their own address when they join. */
 const placeholderDomain = 'localhost.localdomain'
 
 export const placeholderAddress = (name: string): string => `${name}@${placeholderDomain}`

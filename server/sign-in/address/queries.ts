@@ -17,7 +17,7 @@ export const updateUserEmail = async (trx: Db, userId: string, email: string): P
 
 type AddressChange = { userId: string; email: string; tokenHash: string; expiresAt: Date; createdAt: Date }
 
-/** Stores a change of address in place of the person's earlier one. */
+/** Stores a change of address. Replaces the person's earlier one. */
 export const replaceAddressChange = (trx: Db, { userId, email, tokenHash, expiresAt, createdAt }: AddressChange) => {
   const change = { email, token_hash: tokenHash, expires_at: expiresAt, created_at: createdAt }
   return trx
@@ -27,7 +27,7 @@ export const replaceAddressChange = (trx: Db, { userId, email, tokenHash, expire
     .execute()
 }
 
-/** Deletes and returns the change that a link confirms, so that the link works once. */
+/** Deletes and returns the change that a link confirms, so that the link only works once. */
 export const takeAddressChange = (trx: Db, tokenHash: string, now: Date) =>
   trx
     .deleteFrom('address_changes')

@@ -25,7 +25,7 @@ const signIn = (email: string, given: string, cookie?: string) =>
     body: { email, password: given },
   })
 
-/** Makes sixty guesses at once, each from another IP address. */
+/** Makes sixty guesses at once, each from a different IP address. */
 const guess = async (email: string) => {
   const answers = await Promise.all(Array.from({ length: 60 }, (_, i) => signIn(email, `${wrong} ${i}`)))
   return answers.map(({ status }) => status)

@@ -1,4 +1,4 @@
-// Limits password attempts, regardless of the IP addresses that they come from.
+// Limits password attempts, regardless of their IP addresses.
 
 import { createHmac, randomBytes } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
@@ -10,11 +10,13 @@ import { listJoinedAllOrgs } from '../queries.ts'
 import { findUserIdByEmail, forgetAttempts, takeAttempt } from './queries.ts'
 
 const cookieName = 'device'
-/** The time after its last sign-in for which a device stays known, so that a lost or sold device becomes unknown. */
+/**
+ * The time after its last sign-in for which a device stays known. After that, a lost or sold device becomes unknown.
+ */
 const deviceSeconds = 90 * 24 * 60 * 60
 
 export type SignInAttempt = {
-  /** Records that the password was wrong or the address unknown. */
+  /** Records that the password was wrong or that the address is unknown. */
   fail: (requestId: string) => void
   /** Resets failures. Returns the cookie that identifies this device from now on. */
   succeed: () => Promise<string>
@@ -24,11 +26,11 @@ type Request = Pick<FastifyRequest, 'headers'>
 
 export type Attempts = {
   /**
-   * Counts an attempt for an address. Rejects if there were too many. A device that has signed in to the account before
-   * has its own count, so that strangers can't lock its person out.
+   * Counts an attempt for an address. Rejects if there were too many attempts. A device that has signed in to the
+   * account before has its own count, so that strangers can't lock out the account's owner.
    */
   begin: (request: Request, email: string) => Promise<SignInAttempt>
-  /** Resets failures of a person who signed in without a password, through the issuer or a password link. */
+  /** Resets the failures of a person who signed in without a password, through the issuer or a password link. */
   succeed: (request: Request, email: string) => Promise<string>
 }
 
@@ -44,7 +46,7 @@ export const openAttempts = ({ db, clock, secrets, sessionCookie, identity, metr
     registers: [metrics.registry],
   })
 
-  /** Returns the device that a cookie names, if it has signed in to this account in the last 90 days. */
+  /** Returns the device in a cookie, if it has signed in to this account in the last 90 days. */
   const readDevice = (header: string | undefined, account: string): string | undefined => {
     const sealed = sessionCookie.readOther(header, cookieName)
     if (!sealed) return undefined
@@ -93,7 +95,7 @@ export const openAttempts = ({ db, clock, secrets, sessionCookie, identity, metr
       const counted = known === undefined ? account : hash('device', known)
       await take(counted)
       return {
-        // The response does not wait for this, so that it takes as long for an unknown address.
+        // The response does not wait for this, so that it takes equally long for an unknown address.
         fail: (requestId) => identity.beside(recordFailure(email, requestId), 'recording a failed sign-in failed'),
         succeed: async () => {
           await forgetAttempts(db, [counted])

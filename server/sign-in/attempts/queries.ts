@@ -1,16 +1,19 @@
 import { sql } from 'kysely'
 import type { Db } from '../../platform/db/database.ts'
 
-/** The number of free attempts. Each further one doubles the pause before the next, starting with one second. */
+/**
+ * The number of free attempts. After these, each attempt doubles the pause before the next one, starting with one
+ * second.
+ */
 const freeAttempts = 10
-/** Nobody can lock another person out for longer than this. */
+/** The maximum pause, which limits how long anyone can lock another person out. */
 const longestPauseSeconds = 60
-/** After this time without an attempt, the count is reset. */
+/** The count is reset after this time without an attempt. */
 const memory = sql`interval '1 day'`
 
 /**
- * Counts an attempt before its password is checked, so that concurrent ones count too. If there were too many, does not
- * count it, and returns the seconds to wait. Uses the database's clock.
+ * Counts an attempt before its password is checked, so that concurrent attempts also count. If there were too many
+ * attempts, does not count this one, and returns the number of seconds to wait. Uses the database's clock.
  */
 export const takeAttempt = async (db: Db, keyHash: string): Promise<number> => {
   await sql`
@@ -37,7 +40,8 @@ export const forgetAttempts = (db: Db, keyHashes: string[]) =>
   db.deleteFrom('sign_in_attempts').where('key_hash', 'in', keyHashes).execute()
 
 /**
- * Deletes old attempts. Works in batches, so that it does not lock many rows at once. Returns how many were deleted.
+ * Deletes old attempts. Works in batches, so that it does not lock many rows at once. Returns the number of deleted
+ * attempts.
  */
 export const deleteOldAttempts = async (db: Db, limit: number): Promise<number> => {
   const { numDeletedRows } = await db

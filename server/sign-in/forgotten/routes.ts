@@ -12,7 +12,7 @@ import { limitByAddress } from '../../platform/http/rate-limit.ts'
 import { answers, Closed, Email, Empty, NoQuery } from '../../platform/http/schemas.ts'
 import { findJoinedByEmailAllOrgs, findLinkMadeAt } from '../queries.ts'
 
-/** The pause between two emails, so that nobody can flood a mailbox by knowing its address. */
+/** The pause between two emails, so that nobody can flood a mailbox just by knowing its address. */
 const pauseMs = 5 * 60_000
 /** The response takes at least this long, so that its timing does not reveal whether the address is known. */
 const leastMs = 250

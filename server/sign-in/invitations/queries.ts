@@ -1,8 +1,8 @@
 import type { Db, OrgId } from '../../platform/db/database.ts'
 
 /**
- * Lists a person's open invitations. Without the link, only a verified address proves that an
- * invitation belongs to the person, so there are none for an address that is not verified.
+ * Lists a person's open invitations. Without the link, only a verified address proves that an invitation belongs to the
+ * person, so an unverified address has none.
  */
 export const listInvitedAllOrgs = (db: Db, userId: string) =>
   db

@@ -3,15 +3,15 @@
 import type { Configuration, ServerMetadata } from 'openid-client'
 import type { Oidc } from '../../platform/config.ts'
 
-/** The time limit of each response of the issuer. */
+/** The time limit for each of the issuer's responses. */
 const timeoutSeconds = 5
 /**
- * The lifetime of cached endpoints of an issuer, which rarely change. Its keys are fetched again when a token has an
- * unknown one.
+ * The time for which an issuer's endpoints are cached, because they rarely change. Its keys are fetched again when a
+ * token has an unknown key.
  */
 const discoveryLifetimeMs = 60 * 60_000
 
-/** The reason why a person was rejected. The sign-in page has a text for each. */
+/** The reason why a person was rejected. The sign-in page has a text for each reason. */
 export type Refusal =
   | 'declined'
   | 'expired'
@@ -28,7 +28,7 @@ export type Refusal =
 /** The data that the browser stores while the person signs in at the issuer. */
 export type Visit = { state: string; nonce: string; verifier: string; to: string }
 
-/** A person as the issuer describes them. `email` is a verified address, or the reason why there is none. */
+/** A person as described by the issuer. `email` is a verified address, or the reason why there is none. */
 export type OidcIdentity = {
   issuer: string
   subject: string
@@ -60,7 +60,7 @@ const discover = async ({ issuer, clientId, clientSecret }: Oidc): Promise<Confi
   )
 }
 
-/** Returns the code of an error, or that of its cause. */
+/** Returns an error's code, or the code of its cause. */
 const codeOf = (error: unknown): string => {
   const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown }
   return typeof code === 'string' ? code : cause === undefined ? '' : codeOf(cause)
@@ -71,14 +71,14 @@ const refusalOf = (error: unknown): Refusal => {
   const { error: said } = error as { error?: unknown }
   if (said === 'access_denied') return 'declined'
   if (code === 'OAUTH_TIMEOUT' || (error instanceof TypeError && error.message === 'fetch failed')) return 'unreachable'
-  // Once the issuer is discovered, the subject is the only attribute of plain JSON that is compared.
+  // After the issuer is discovered, the subject is the only attribute in plain JSON that is compared.
   if (code === 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED') return 'subject_mismatch'
   return /^OAUTH_(JWT|KEY_SELECTION|INVALID_RESPONSE)/.test(code) ? 'token_rejected' : 'failed'
 }
 
 /**
  * Returns the verified address in a set of claims. Only `true` counts, because an issuer that sends "false" has denied
- * it.
+ * that the address is verified.
  */
 const vouchedFor = ({ email, email_verified: verified }: Claims, trustEmail: boolean): OidcIdentity['email'] => {
   if (typeof email !== 'string' || email === '') return { refused: 'no_email' }
@@ -109,7 +109,7 @@ export const openIssuer = (oidc: Oidc, onError: (error: unknown, message: string
 
   const findConfiguration = async (): Promise<Configuration> => {
     if (!known) return discoverOnce()
-    // The cached endpoints stay in use while they are refreshed, and also if that fails.
+    // The cached endpoints stay in use while they are refreshed, and also if refreshing fails.
     if (performance.now() - known.at > discoveryLifetimeMs) {
       discoverOnce().catch((error: unknown) => onError(error, 'repeating the OpenID Connect discovery failed'))
     }
@@ -117,8 +117,8 @@ export const openIssuer = (oidc: Oidc, onError: (error: unknown, message: string
   }
 
   /**
-   * Returns the claims about a person. If the ID token lacks some, reads them from the user info endpoint, provided
-   * that the subject is the same.
+   * Returns the claims about a person. If some are missing from the ID token, reads them from the user info endpoint,
+   * provided that its subject is the same.
    */
   const readClaims = async (configuration: Configuration, accessToken: string, claims: Claims): Promise<Claims> => {
     if (isComplete(claims) || configuration.serverMetadata().userinfo_endpoint === undefined) return claims
@@ -149,7 +149,7 @@ export const openIssuer = (oidc: Oidc, onError: (error: unknown, message: string
     })
 
   return {
-    /** Returns the URL at which the person signs in, and the data that their browser stores until they return. */
+    /** Returns the URL at which the person signs in, and the data that the browser stores until they return. */
     begin: async (redirectUri: string, to: string): Promise<{ url: string; visit: Visit } | { refused: Refusal }> => {
       const configuration = await reach()
       if (!configuration) return { refused: 'unreachable' }
@@ -167,7 +167,7 @@ export const openIssuer = (oidc: Oidc, onError: (error: unknown, message: string
       return { url: url.href, visit }
     },
 
-    /** Returns the person who came back to `url`. */
+    /** Returns the person who returned to `url`. */
     end: async (url: URL, visit: Visit): Promise<OidcIdentity | { refused: Refusal }> => {
       // Another tab or site has started a new sign-in in the meantime.
       if (url.searchParams.get('state') !== visit.state) return { refused: 'expired' }

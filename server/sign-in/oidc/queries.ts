@@ -3,7 +3,7 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 
 type Subject = { issuer: string; subject: string }
 
-/** Finds the person whom a subject of an issuer identifies. */
+/** Finds the person identified by an issuer's subject. */
 export const findUserOfIdentity = (db: Db, { issuer, subject }: Subject) =>
   db
     .selectFrom('identities')
@@ -14,8 +14,8 @@ export const findUserOfIdentity = (db: Db, { issuer, subject }: Subject) =>
     .executeTakeFirst()
 
 /**
- * Finds the person with an address, and keeps identities from being linked to them until the transaction ends. The lock
- * is not on the row, because every node of a cluster has a copy of it.
+ * Finds the person with an address, and prevents identities from being linked to them until the transaction ends. The
+ * lock is not on the row, because every node of a cluster has a copy of the row.
  */
 export const lockUserByEmail = async (trx: Db, email: string) => {
   const address = email.toLowerCase()
@@ -27,7 +27,7 @@ export const lockUserByEmail = async (trx: Db, email: string) => {
     .executeTakeFirst()
 }
 
-/** Links an identity to a person. Returns whether it was new. */
+/** Links an identity to a person. Returns whether the link is new. */
 export const insertIdentity = async (trx: Db, id: string, userId: string, { issuer, subject }: Subject) => {
   const { numInsertedOrUpdatedRows } = await trx
     .insertInto('identities')

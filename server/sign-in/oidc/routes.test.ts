@@ -34,7 +34,7 @@ const cookiesOf = (headers: Headers) =>
     .map((cookie) => cookie.split(';', 1)[0])
     .join('; ')
 
-/** Goes from a page of the service to the issuer and back, like a browser. */
+/** Goes from one of the service's pages to the issuer and back, as a browser does. */
 const goThrough = async ({ to, cookie }: { to?: string; cookie?: string } = {}) => {
   const from = elsewhere()
   const begun = await call('GET', `/auth/oidc${to === undefined ? '' : `?to=${encodeURIComponent(to)}`}`, {
@@ -79,7 +79,7 @@ it('signs in a verified person, and returns to the requested page', async () => 
 const invitationsOf = async (headers: Record<string, string>) =>
   (await call('GET', '/auth/invitations', { headers })).body.data
 
-/** Returns the headers of one of the service's pages, with the session that a response opened. */
+/** Returns the headers for one of the service's pages, with the session that a response opened. */
 const inSession = ({ headers }: { headers: Headers }) => ({ origin: server.origin, cookie: cookiesOf(headers) })
 
 it('asks invited people before they join, and opens the chosen organization', async () => {
@@ -109,7 +109,8 @@ it('asks invited people before they join, and opens the chosen organization', as
   const { data } = (await call('GET', '/v1/audit-events', { key: other.key })).body
   expect(data[0]).toMatchObject({ action: 'member.join' })
 
-  // The service asks a person with other invitations again, but signs them in where they have joined.
+  // The service shows a person their other invitations again, but signs them in to the organization that they have
+  // joined.
   const again = await goThrough()
   expect(again.answer.headers.get('location')).toBe('/invitations?to=%2F')
   expect((await me(again.answer.headers)).body.organization.id).toBe(other.id)
@@ -139,7 +140,7 @@ it('removes what existed before the address was verified, which anyone may have 
   expect((await call('GET', '/v1/me', { headers: person.headers })).status).toBe(401)
   const body = { email: person.email, password }
   expect((await call('POST', '/auth/sign-in/email', { headers: elsewhere(), body })).status).toBe(401)
-  // Signing in through the issuer does not end another session through the issuer.
+  // Signing in through the issuer does not end another session that was opened through the issuer.
   const second = await goThrough()
   expect([(await me(answer.headers)).status, (await me(second.answer.headers)).status]).toEqual([200, 200])
 })
@@ -222,7 +223,7 @@ it('stores no token of the issuer', async () => {
   await goThrough()
   const stored = (await storedOf(person.userId)).join('\n')
   expect(stored).toContain(state.person.sub)
-  // Every JSON Web Token starts with this.
+  // Every JSON Web Token starts with this text.
   expect(stored).not.toContain('eyJ')
 })
 
@@ -265,7 +266,7 @@ it('links one person to one identity for two concurrent callbacks', async () => 
   expect((await storedOf(person.userId)).filter((text) => text.includes(state.person?.sub ?? ''))).toHaveLength(1)
 })
 
-/** Returns the same service with another issuer, or with another registration at the same issuer. */
+/** Returns the same service with a different issuer, or with a different registration at the same issuer. */
 const withOidc = async (change: Partial<Oidc>) => {
   const { deps } = server
   const config = { ...deps.config, oidc: { ...(deps.config.oidc as Oidc), ...change } }
@@ -305,7 +306,7 @@ it('treats the same subject of another issuer as someone else', async () => {
   expect((await me(await enter())).body.member.id).toBe(stranger.id)
   second.state.person = { ...state.person, email: `${randomUUID()}@example.com` }
   expect((await me(await enter())).body.member.id).toBe(stranger.id)
-  // The people of the first issuer now use the second one.
+  // The first issuer's users now use the second issuer.
   second.state.person = claimsOf(person.email)
   expect((await me(await enter())).body.member.id).toBe(person.id)
 })

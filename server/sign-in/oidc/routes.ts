@@ -16,7 +16,7 @@ const Ways = Closed({
 })
 
 /**
- * The path must lead to a page of this origin. Browsers remove tabs and line breaks from a URL, and treat a backslash
+ * The path must lead to a page on this origin. Browsers remove tabs and line breaks from a URL, and treat a backslash
  * as a slash.
  */
 const BeginQuery = Closed({
@@ -31,7 +31,7 @@ const visitSeconds = 10 * 60
 
 const refusalPage = (refused: Refusal): string => `/sign-in?refused=${refused}`
 
-/** Lets people with an account sign in with OpenID Connect. */
+/** Lets people with an account sign in through OpenID Connect. */
 export const signInByOidc = (app: App, deps: SignInDeps): void => {
   const { config, sessionCookie, secrets, clock, log, baseUrl } = deps
   const countAttempt = limitByAddress(
@@ -48,7 +48,7 @@ export const signInByOidc = (app: App, deps: SignInDeps): void => {
       visitSeconds,
     )
 
-  /** Returns what this browser stored, unless it is too old or was modified. */
+  /** Returns the data that this browser stored, unless it is too old or was modified. */
   const openVisit = (header: string | undefined): Visit | undefined => {
     const sealed = sessionCookie.readOther(header, cookieName)
     if (!sealed) return undefined

@@ -24,9 +24,9 @@ const actorIn = (org: OrgId, userId: string, requestId: string) =>
   ({ kind: 'user', org, keyId: null, userId, requestId }) as const
 
 /**
- * Links an identity to the person with its address. If no issuer has verified that address before, all other ways to
- * sign in are removed: an admin who once invited the address may have chosen the password, and anyone may have changed
- * their address to it.
+ * Links an identity to the person with its address. If no issuer has verified that address before, removes all other
+ * ways to sign in: an admin who once invited the address may have chosen the password, and anyone may have changed
+ * their own address to it.
  */
 const link = async (trx: Db, identity: OidcIdentity, user: User, requestId: string): Promise<boolean> => {
   if (!user.emailVerified) {
@@ -42,7 +42,7 @@ const link = async (trx: Db, identity: OidcIdentity, user: User, requestId: stri
   return true
 }
 
-/** Opens a session in the first organization that the person has joined. */
+/** Opens a session in the first organization that the person joined. */
 const open = async (
   deps: SignInDeps,
   trx: Db,
@@ -70,7 +70,7 @@ type Opened = Awaited<ReturnType<typeof open>>
 
 export type Entered = { cookies: string[]; isInvited: boolean } | { refused: Refusal }
 
-/** Signs a person in. Stores either everything, including the session, or nothing. */
+/** Signs a person in. Stores everything, including the session, or nothing. */
 const enter = async (
   deps: SignInDeps,
   request: FastifyRequest,
@@ -87,7 +87,7 @@ const enter = async (
     })
   }
   if ('refused' in email) return email
-  // The sessions that end can be in any organization.
+  // The sessions to end can be in any organization.
   return callers.change('', async (trx) => {
     const user = await lockUserByEmail(trx, email.address)
     if (!user) return { refused: 'unknown' as const }
@@ -100,7 +100,7 @@ const enter = async (
   })
 }
 
-/** Signs in the person whom the issuer identifies. */
+/** Signs in the person identified by the issuer. */
 export const enterByOidc = async (
   deps: SignInDeps,
   request: FastifyRequest,

@@ -3,12 +3,14 @@ import { invalid } from '../../platform/errors.ts'
 import type { PasswordQuestion, StrengthScore } from './thread.ts'
 
 /**
- * The lowest accepted score, out of 4. Guessing a password with a score of 3 takes about ten billion offline attempts
- * against a slow hash.
+ * The minimum score, out of 4. Guessing a password with a score of 3 takes about ten billion offline attempts against a
+ * slow hash.
  */
 const leastScore = 3
 const leastLength = 12
-/** The thread stays for a moment, because people rarely choose passwords, but then try several in a row. */
+/**
+ * The thread stays for a moment, because people rarely choose passwords, but when they do, they try several in a row.
+ */
 const idleMs = 10_000
 
 type Thread = { ask: (password: string, known: string[]) => Promise<number> }
@@ -57,14 +59,14 @@ export const isLongEnough = (password: string): boolean => [...password].length 
 
 export const tooShort = `must have at least ${leastLength} characters`
 
-/** Returns whether a password is hard to guess, even for someone who knows these facts about its person. */
+/** Returns whether a password is hard to guess, even for someone who knows these facts about its owner. */
 export const isStrong = async (password: string, known: string[]): Promise<boolean> => {
   running ??= start()
   const words = known.flatMap((text) => [text, ...text.split(/[^\p{L}\p{N}]+/u)]).filter((word) => word.length > 2)
   return (await running.ask(password, ['earshot', ...words])) >= leastScore
 }
 
-/** Throws if a new password is short or easy to guess. `field` is its name in the request. */
+/** Throws if a new password is too short or easy to guess. `field` is its name in the request. */
 export const requireStrong = async (field: string, password: string, known: string[]): Promise<void> => {
   if (!isLongEnough(password)) throw invalid(field, tooShort)
   if (await isStrong(password, known)) return

@@ -1,4 +1,4 @@
-// Rates passwords. The dictionaries take memory and a moment, so this runs in a thread that ends soon.
+// Rates passwords. The dictionaries need memory and time to load, so this runs in a thread that ends soon.
 
 import { parentPort } from 'node:worker_threads'
 import { ZxcvbnFactory } from '@zxcvbn-ts/core'
@@ -8,13 +8,13 @@ import * as english from '@zxcvbn-ts/language-en'
 export type PasswordQuestion = { id: number; password: string; known: string[] }
 export type StrengthScore = { id: number; score: number }
 
-// Wikipedia's words need most of the memory, but few passwords contain them.
+// The words from Wikipedia need most of the memory, but few passwords contain them.
 const { 'wikipedia-en': _words, ...dictionaries } = english.dictionary
 
 const zxcvbn = new ZxcvbnFactory({
   dictionary: { ...common.dictionary, ...dictionaries },
   graphs: common.adjacencyGraphs,
-  // A password whose first characters are strong is strong. The time grows steeply with the length.
+  // A password is strong if its first characters are. The time grows steeply with the length.
   maxLength: 32,
   l33tMaxSubstitutions: 8,
 })

@@ -3,7 +3,7 @@ import { type JsonObject, listAt, secondsToMs, someEntry } from '../json.ts'
 import { spokenEntries } from '../roles.ts'
 import { draftsOfMessage } from './openai.ts'
 
-/** Reads transcripts of Coval: OpenAI chat messages with `start_time` and `end_time` in seconds. */
+/** Reads Coval's transcripts: OpenAI chat messages with `start_time` and `end_time` in seconds. */
 
 function* read(messages: unknown[]): Generator<TurnDraft> {
   for (const spoken of spokenEntries(messages)) {

@@ -2,7 +2,7 @@ import type { Reader, TurnDraft } from '../draft.ts'
 import { at, booleanOf, entriesOf, idOf, type JsonObject, listAt, secondsToMs, someEntry, textOf } from '../json.ts'
 import { type SpokenEntry, spokenEntries } from '../roles.ts'
 
-/** Reads `data.transcript` of ElevenLabs. It has the start of each entry in whole seconds, but no end. */
+/** Reads ElevenLabs' `data.transcript`. It has the start of each entry in whole seconds, but no end. */
 
 const metric = (entry: JsonObject, name: string) =>
   secondsToMs(at(entry, 'conversation_turn_metrics', 'metrics', name, 'elapsed_time'))

@@ -16,7 +16,7 @@ import {
 } from '../json.ts'
 import { roleOf } from '../roles.ts'
 
-/** Reads `chat_history.items` of LiveKit Agents' session reports. Times are in seconds since 1970. */
+/** Reads `chat_history.items` in LiveKit Agents' session reports. Times are in seconds since 1970. */
 
 /** Removes voice directions from the agent's text, and leaves a space between two words. */
 const spokenText = (text: string): string =>
@@ -54,7 +54,7 @@ const draftOf = (item: JsonObject, when: (seconds: unknown) => number | null): T
   const startMs = when(item.created_at)
   const callId = idOf(item.call_id)
   const name = textOf(item.name)
-  // Similar lists of other senders often contain messages without a type.
+  // Similar lists from other senders often contain messages without a type.
   const type = item.type ?? ('role' in item ? 'message' : undefined)
   switch (type) {
     case 'message':

@@ -5,8 +5,8 @@ import { booleanOf, entriesOf, idOf, type JsonObject, listAt, objectOf, someEntr
 import { type SpokenEntry, spokenEntries } from '../roles.ts'
 
 /**
- * Reads OpenAI chat messages, the format of most text agents. Also supports tools in the parts of a message. The format
- * has no times.
+ * Reads OpenAI chat messages, the format of most text agents. Also supports tools in message parts. The format has no
+ * times.
  */
 
 const toolCall = (callId: string | null, called: unknown): TurnDraft => {

@@ -2,15 +2,15 @@ import { isObject } from '../../platform/is-object.ts'
 import { idOf, type JsonObject, nestedJson, objectOf, textOf } from '../json.ts'
 
 /**
- * Converts spans of OpenInference and the AI SDK to the GenAI conventions. Attributes that already follow those do not
- * change.
+ * Converts OpenInference and AI SDK spans to the GenAI conventions. Attributes that already follow these conventions do
+ * not change.
  */
 
 type Attributes = JsonObject
 
 const messagePath = /^llm\.(input|output)_messages\.(\d{1,6})\.message\.(.+)$/
 
-/** Turns `a.0.b` into `{a: {0: {b}}}`. The objects have no prototype, because the sender chooses the names. */
+/** Converts `a.0.b` to `{a: {0: {b}}}`. The objects have no prototype, because the sender chooses the names. */
 const nest = (into: JsonObject, path: string[], value: unknown): void => {
   const [name = '', ...rest] = path
   if (rest.length === 0) {
@@ -52,7 +52,7 @@ const openInferenceMessage = (message: JsonObject): JsonObject => {
   return { role: 'tool', parts: [{ type: 'tool_call_response', id: message.tool_call_id, response }] }
 }
 
-/** Returns null if the span has no attributes of OpenInference. */
+/** Returns null if the span has no OpenInference attributes. */
 const ofOpenInference = (attributes: Attributes): Attributes | null => {
   if (attributes['openinference.span.kind'] === 'TOOL') {
     return {
@@ -108,7 +108,7 @@ const sdkAnswer = (attributes: Attributes): JsonObject[] => {
   return parts.length > 0 ? [{ role: 'assistant', parts }] : []
 }
 
-/** Returns null if the span has no attributes of the AI SDK, or if spans inside it contain the same in more detail. */
+/** Returns null if the span has no AI SDK attributes, or if spans inside it contain the same data in more detail. */
 const ofAiSdk = (attributes: Attributes, isDetailed: boolean): Attributes | null => {
   if (textOf(attributes['ai.toolCall.name']) !== null) {
     return {
@@ -151,8 +151,7 @@ const toolCallsOf = ({ endMs, attributes }: ReportedSpan) =>
     })
 
 /**
- * Adds the IDs of tool calls. OpenInference runs tools without them, so each run gets the first call with its name that
- * is still open.
+ * Adds the IDs of tool calls. OpenInference runs tools without IDs, so each run gets the first open call with its name.
  */
 const giveCallIds = (spans: ReportedSpan[]): void => {
   const inOrder = spans.toSorted((a, b) => a.startMs - b.startMs)
@@ -169,7 +168,7 @@ const giveCallIds = (spans: ReportedSpan[]): void => {
   }
 }
 
-/** Returns the spans with the attribute names of the GenAI conventions. */
+/** Returns the spans with attribute names from the GenAI conventions. */
 export const asGenAi = <S extends ReportedSpan>(spans: S[]): S[] => {
   const detailed = new Set(
     spans.filter(({ attributes }) => 'ai.prompt.messages' in attributes).map(({ parentId }) => parentId),

@@ -2,8 +2,8 @@ import type { TurnDraft } from '../draft.ts'
 import { nestedJson } from '../json.ts'
 
 /**
- * Finds the new messages in each model call, because each call repeats the history, either completely or from some
- * point on. Tool calls are identified by their ID wherever they are, because parallel ones end in any order.
+ * Finds the new messages in each model call. Each call repeats the history, either completely or starting at some
+ * point. Tool calls are identified by ID regardless of position, because parallel calls end in any order.
  */
 
 const plain = (value: unknown) => (typeof value === 'string' ? (nestedJson(value) ?? value) : value)
@@ -12,7 +12,7 @@ const keyOf = ({ role, kind, text, tool }: TurnDraft): string =>
   JSON.stringify([role, kind, text, tool?.name, plain(tool?.arguments), plain(tool?.result)])
 
 /**
- * Returns how many of the last entries of `known` are repeated at the start of `keys`. Uses the linear algorithm of
+ * Returns how many of the last entries in `known` are repeated at the start of `keys`. Uses the linear algorithm by
  * Knuth, Morris and Pratt.
  */
 const overlap = (known: string[], keys: string[]): number => {
@@ -45,7 +45,7 @@ export const conversation = () => {
   const isNewTool = (draft: TurnDraft): boolean => {
     const id = `${draft.kind} ${draft.tool?.callId}`
     const before = tools.get(id)
-    // The model requests a tool before it runs, but only the run has its time.
+    // The model requests a tool before the tool runs, but only the run has a time.
     if (before) before.startMs ??= draft.startMs ?? null
     else tools.set(id, draft)
     return !before

@@ -3,7 +3,7 @@ import { type TurnDraft, Unreadable } from '../draft.ts'
 import { entriesOf, idOf, type JsonObject, nestedJson, textOf } from '../json.ts'
 import { type SpokenEntry, spokenEntries } from '../roles.ts'
 
-/** Reads messages of the GenAI conventions. Instrumentations write them as values or as JSON strings. */
+/** Reads messages in the GenAI conventions. Instrumentations write them as values or as JSON strings. */
 
 const listOf = (value: unknown, what: string): unknown[] => {
   if (value === undefined || value === null) return []

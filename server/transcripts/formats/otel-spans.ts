@@ -1,7 +1,7 @@
 import { isObject } from '../../platform/is-object.ts'
 import { entriesOf, idOf, type JsonObject, numberOf, objectOf, textOf } from '../json.ts'
 
-/** A span of OTLP JSON, with its attributes as plain values. */
+/** An OTLP JSON span with plain attribute values. */
 
 export type OtelSpan = {
   id: string
@@ -9,7 +9,7 @@ export type OtelSpan = {
   /** The time in milliseconds since 1970, or Infinity if the span has none. */
   startMs: number
   endMs: number
-  /** This is null if the span does not say how it ended. */
+  /** Null if the span does not say how it ended. */
   failed: boolean | null
   /** Whether the conversation was spoken. */
   isVoice: boolean
@@ -32,7 +32,7 @@ const plainAttributes = (pairs: unknown[]): JsonObject =>
     [...entriesOf(pairs, 'attribute')].map(({ key, value }) => [typeof key === 'string' ? key : '', plainValue(value)]),
   )
 
-/** Returns the attributes, which are a list of pairs or already an object. */
+/** Returns the attributes, which are either a list of pairs or already an object. */
 export const attributesOf = (attributes: unknown): JsonObject =>
   Array.isArray(attributes) ? plainAttributes(attributes) : objectOf(attributes)
 

@@ -7,9 +7,9 @@ import { draftsOfMessages, instructionsOf } from './otel-messages.ts'
 import { type OtelSpan, spansOf } from './otel-spans.ts'
 
 /**
- * Reads OpenTelemetry GenAI: a list of messages, the attributes of one operation, or the traces of a whole
- * conversation. Spans show when a model or a tool was working. In a chat, that is when a message was sent. In a call,
- * it is not when anyone spoke, so only tools have times there.
+ * Reads OpenTelemetry GenAI data: a list of messages, the attributes of one operation, or the traces of a whole
+ * conversation. Spans show when a model or a tool was working. In a chat, these are the times at which messages were
+ * sent. In a call, they are not the times at which anyone spoke, so only tools have times there.
  */
 
 type Since = (time: number) => number | null
@@ -31,7 +31,7 @@ const outputOf = (span: OtelSpan, turn: OtelSpan | undefined, since: Since): Tur
   }))
 }
 
-/** When a span adds to the conversation: its input when it starts, and its output when it ends. */
+/** The events of a span that add to the conversation: its input when it starts, and its output when it ends. */
 type Moment = { time: number; rank: number; drafts: () => TurnDraft[] }
 
 const toolMoments = (span: OtelSpan, since: Since): Moment[] => {
@@ -58,8 +58,8 @@ const toolMoments = (span: OtelSpan, since: Since): Moment[] => {
 }
 
 /**
- * Returns the new input: only the messages after the last response were sent when the span started. The rest is
- * history.
+ * Returns the new input: only the messages after the last response were sent when the span started. Everything before
+ * is history.
  */
 const inputOf = (span: OtelSpan, since: Since): TurnDraft[] => {
   const drafts = draftsOfMessages(span.attributes['gen_ai.input.messages'])
@@ -100,7 +100,7 @@ const sinceStart = (spans: OtelSpan[], hints: Hints): Since => {
   return (time) => (Number.isFinite(time) ? time - start : null)
 }
 
-/** Reads operations without spans. The list is in order, and nothing has a time. */
+/** Reads operations without spans. The list is in order, and there are no times. */
 const readOperations = (operations: unknown[]): TurnDraft[] => {
   const spans = operations.map((operation, index): OtelSpan => {
     if (!isObject(operation)) throw new Unreadable(`operation ${index} is not an object`)

@@ -5,14 +5,14 @@ import { knownRole } from '../roles.ts'
 import { type Turn, turnKinds, turnRoles } from '../turn.ts'
 
 /**
- * Reads Earshot's own format. A role and a text are sufficient. Errors are reported, because authors of this format can
+ * Reads Earshot's own format. A role and a text are sufficient. Errors are reported, because users of this format can
  * fix them.
  */
 
 const fault = (index: number, property: string, must: string) =>
   new Unreadable(`turns[${index}].${property} must be ${must}`)
 
-/** Returns an optional property. Throws if it does not satisfy its requirement. */
+/** Returns an optional property. Throws if the property does not satisfy its requirement. */
 const optional = <T>(value: unknown, is: (value: unknown) => value is T, refuse: () => Error): T | null => {
   if (value === undefined || value === null) return null
   if (!is(value)) throw refuse()

@@ -14,8 +14,8 @@ import {
 } from '../json.ts'
 import { type SpokenEntry, spokenEntries } from '../roles.ts'
 
-// Reads Pipecat transcripts. Messages of turn events have the start time of their turn. Other lists of messages can
-// contain tool calls, and `start_time` and `end_time` in seconds.
+// Reads Pipecat transcripts. Messages in turn events have the start time of their turn. Other message lists can contain
+// tool calls, and `start_time` and `end_time` in seconds.
 
 const draftOf = ({ entry, name, role }: SpokenEntry, start: Date | null | undefined): TurnDraft => {
   const times = {

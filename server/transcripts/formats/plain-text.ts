@@ -16,8 +16,8 @@ const line = new RegExp(
 )
 
 /**
- * If the first timestamp is later, it is a time of day, or the text is an excerpt. It is then not a time from the
- * start.
+ * If the first timestamp is larger than this, it is a time of day, or the text is an excerpt. In both cases, it is not
+ * a time from the start.
  */
 const latestFirstMs = 5 * 60_000
 

@@ -5,7 +5,7 @@ import { expectTurns, expectUnreadable, type PartialTurn, tool } from '../../../
 const event = sample('retell_call_ended.json')
 const entries = event.call.transcript_with_tool_calls
 
-/** Returns words like those of the sample, which last 240 ms and start every 280 ms. */
+/** Returns words like those in the sample, which last 240 ms and start every 280 ms. */
 const wordsFrom = (startMs: number, words: string) => {
   const timed = words.split(' ').map((text, index) => {
     return { text, startMs: startMs + 280 * index, endMs: startMs + 280 * index + 240 }

@@ -15,8 +15,8 @@ import {
 import { type SpokenEntry, spokenEntries } from '../roles.ts'
 
 /**
- * Reads `transcript_with_tool_calls` of Retell's calls, and `message_with_tool_calls` of its chats. Words have times.
- * Tool calls and node transitions of a call have none, so they keep their position.
+ * Reads `transcript_with_tool_calls` in Retell's calls, and `message_with_tool_calls` in its chats. Words have times.
+ * Tool calls and node transitions in a call have none, so they keep their positions.
  */
 
 const wordsOf = (entry: JsonObject) =>

@@ -2,7 +2,7 @@ import type { Reader, TurnDraft } from '../draft.ts'
 import { at, entriesOf, type JsonObject, listAt, numberOf, someEntry, textOf } from '../json.ts'
 import { spokenEntries } from '../roles.ts'
 
-/** Reads Roark's messages and separate tools, all of which have offsets in milliseconds. */
+/** Reads Roark's messages and its separate list of tools. All of them have offsets in milliseconds. */
 
 const spoken = (entries: unknown[]): TurnDraft[] =>
   [...spokenEntries(entries)].map(({ entry, role }) => ({

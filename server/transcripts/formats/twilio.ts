@@ -5,8 +5,8 @@ import { roleOf } from '../roles.ts'
 import type { TurnRole } from '../turn.ts'
 
 /**
- * Reads the sentences of a Twilio Conversational Intelligence transcript, and the transcript with the participants of
- * each channel.
+ * Reads the sentences in a Twilio Conversational Intelligence transcript, and the transcript itself, which lists the
+ * participants on each channel.
  */
 
 const rolesByChannel = (content: unknown): Map<string, TurnRole> => {
@@ -28,7 +28,7 @@ function* read(sentences: unknown[], roles: Map<string, TurnRole>): Generator<Tu
   for (const sentence of entriesOf(sentences, 'sentence')) {
     const words = [...entriesOf(Array.isArray(sentence.words) ? sentence.words : [], 'word')]
     yield {
-      // Without participants, only the channel is known, but not its speaker.
+      // Without participants, the channel is known, but not its speaker.
       role: roles.get(idOf(sentence.media_channel) ?? '') ?? 'other',
       kind: 'message',
       text: textOf(sentence.transcript),

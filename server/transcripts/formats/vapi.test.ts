@@ -45,7 +45,8 @@ describe('Vapi', () => {
   test('absolute times count from the start of the call if there are no offsets', () => {
     const startedAt = new Date(report.message.startedAt)
     const withoutOffsets = messages.map(({ secondsFromStart, ...message }: Record<string, unknown>) => message)
-    // The system message was written 900 ms before the call. Clocks can differ by this much, so it counts as the start.
+    // The system message was written 900 ms before the call. Clocks can differ by this much, so the message counts as
+    // the start.
     expectTurns(withoutOffsets, { startedAt }, 'vapi', said)
     const untimed = said.map(({ startMs, endMs, ...rest }) => rest)
     expectTurns(withoutOffsets, {}, 'vapi', untimed)

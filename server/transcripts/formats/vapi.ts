@@ -3,7 +3,10 @@ import type { JsonObject } from '../json.ts'
 import { at, entriesOf, idOf, instantOfMs, listAt, msSince, numberOf, secondsToMs, someEntry, textOf } from '../json.ts'
 import { type SpokenEntry, spokenEntries } from '../roles.ts'
 
-/** Reads `artifact.messages` of Vapi's end-of-call reports. The latencies belong to the call, not to a message. */
+/**
+ * Reads `artifact.messages` in Vapi's end-of-call reports. The latencies belong to the call, not to individual
+ * messages.
+ */
 
 const timesOf = (entry: JsonObject, hints: Hints) => {
   const [time, endTime] = [numberOf(entry.time), numberOf(entry.endTime)]

@@ -1,7 +1,7 @@
 import { isObject } from '../../platform/is-object.ts'
 import { booleanOf, isDeeperThan, type JsonObject, numberOf, textOf } from '../json.ts'
 
-/** A finished conversation of a provider in Earshot's format. Null means unknown. */
+/** A provider's finished conversation in Earshot's format. Null means unknown. */
 
 export type Metric = { key: string; value: number | boolean | string; comment?: string }
 
@@ -20,7 +20,7 @@ export type ProviderCall = {
   endReason: string | null
   customerId: string | null
   metadata: JsonObject
-  /** The part of the payload to store as the transcript. Null if there is none, or none yet. */
+  /** The part of the payload to store as the transcript. Null if there is none (yet). */
   transcript: unknown
   recordingUrl: string | null
   metrics: Metric[]
@@ -31,7 +31,7 @@ export type CallReading = ProviderCall | { ignored: string } | { unreadable: str
 
 const deepest = 200
 
-/** Limits the depth of payloads, so that everything in them can be traversed and written again. */
+/** Limits the depth of payloads, so that their content can be traversed and serialized again. */
 export const bounded =
   (read: (payload: JsonObject) => CallReading) =>
   (payload: unknown): CallReading => {
@@ -45,7 +45,7 @@ export const isCall = (reading: CallReading): reading is ProviderCall => 'extern
 export const directionOf = (value: unknown): ProviderCall['direction'] =>
   value === 'inbound' || value === 'outbound' ? value : null
 
-/** Returns a whole number of seconds. */
+/** Returns an integer number of seconds. */
 export const durationOf = (seconds: number | null): number | null =>
   seconds !== null && seconds >= 0 && seconds < 1e9 ? Math.round(seconds) : null
 
@@ -66,7 +66,7 @@ export const transcriptOf = (...values: unknown[]): unknown =>
 const longestKey = 120
 
 /**
- * Collects the provider's measurements. Numbers, booleans, and strings stay unchanged, and everything else becomes
+ * Collects the provider's measurements. Numbers, booleans, and strings stay unchanged, and all other values become
  * JSON. If a key occurs twice, its last value counts.
  */
 export const metricsOf = (provider: string) => {

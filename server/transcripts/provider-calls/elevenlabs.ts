@@ -3,9 +3,9 @@ import { at, idOf, instantOfMs, type JsonObject, numberOf, objectOf, secondsToMs
 import type { Metric, ProviderCall } from './call.ts'
 import { bounded, type CallReading, directionOf, durationOf, metricsOf, transcriptOf } from './call.ts'
 
-/** Reads ElevenLabs' transcription after a call, or the report of a call that could not start. */
+/** Reads ElevenLabs' transcription after a call, or its report about a call that could not start. */
 
-/** Returns results, which are a map by ID or a list of entries with an ID. */
+/** Returns results, which can be a map by ID or a list of entries with an ID. */
 const resultsIn = (analysis: JsonObject, name: string, id: string): [id: string, result: JsonObject][] => {
   const list = analysis[`${name}_list`]
   const found = isObject(analysis[name]) ? Object.entries(analysis[name]) : undefined
@@ -94,7 +94,7 @@ const readTranscription = (data: JsonObject, externalId: string): CallReading =>
     customerId: idOf(data.user_id) ?? textOf(at(phone_call, 'external_number')),
     metadata: metadataOf(data),
     transcript: transcriptOf(data.transcript),
-    // The recording has no URL. It arrives in a separate event (integrations/audio), or is downloaded with the
+    // The recording has no URL. It arrives in a separate event (integrations/audio), or is downloaded using the
     // conversation's ID.
     recordingUrl: null,
     metrics: metricsIn(data),

@@ -3,8 +3,8 @@ import { at, idOf, instantOf, instantOfMs, type JsonObject, listAt, objectOf, se
 import { bounded, type CallReading, firstAddress } from './call.ts'
 
 /**
- * Reads the session report that the worker of a LiveKit agent posts. It is either the whole payload or in an envelope
- * `{external_agent_id, payload: {call_id, livekit_capture}, metadata, customer_metadata}`.
+ * Reads the session report that a LiveKit agent's worker posts. The report is either the whole payload or in an
+ * envelope `{external_agent_id, payload: {call_id, livekit_capture}, metadata, customer_metadata}`.
  */
 
 type Posted = { report: unknown; envelope: JsonObject; outer: JsonObject }
@@ -31,7 +31,7 @@ const read = (posted: JsonObject): CallReading => {
   if (typeof posted.event === 'string') return { ignored: `${posted.event} does not report a finished session` }
   const { report, envelope, outer } = unwrap(posted)
   if (!isObject(report) || !isObject(report.chat_history)) return { unreadable: 'chat_history is missing' }
-  // The name of a room can be reused, but the IDs of the room and the job can't.
+  // A room's name can be reused, but the IDs of the room and the job can't.
   const externalId = idOf(envelope.call_id) ?? idOf(report.room_id) ?? idOf(report.job_id)
   if (externalId === null) return { unreadable: 'room_id and job_id are missing' }
   const startedAt = instantIn(report.started_at) ?? instantIn(envelope.start_timestamp)

@@ -5,7 +5,7 @@ import { readRetellCall } from './retell.ts'
 import { readTwilioCall } from './twilio.ts'
 import { readVapiCall } from './vapi.ts'
 
-/** The providers with webhooks. Each of them also has a transcript format with its name. */
+/** The providers with webhooks. For each of them, there is also a transcript format with the same name. */
 const readers = {
   vapi: readVapiCall,
   retell: readRetellCall,

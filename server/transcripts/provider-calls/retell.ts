@@ -3,7 +3,7 @@ import { at, idOf, instantOfMs, type JsonObject, numberOf, objectOf, textOf } fr
 import type { Metric, ProviderCall } from './call.ts'
 import { bounded, type CallReading, directionOf, durationOf, firstAddress, metricsOf, transcriptOf } from './call.ts'
 
-/** Reads Retell's calls and chats, which arrive when they ended and again when they were analyzed. */
+/** Reads Retell's calls and chats, which arrive once after they end and again after they are analyzed. */
 
 const finished = new Set(['call_ended', 'call_analyzed', 'chat_ended', 'chat_analyzed'])
 
@@ -24,13 +24,13 @@ const metricsIn = (call: JsonObject): Metric[] => {
     add(`latency.${part}.p50Ms`, at(figures, 'p50'))
     add(`latency.${part}.p95Ms`, at(figures, 'p95'))
   }
-  // Retell uses cents.
+  // Retell's amounts are in cents.
   const cents = numberOf(at(call, 'call_cost', 'combined_cost') ?? at(call, 'chat_cost', 'combined_cost'))
   add('costCents', cents)
   return all()
 }
 
-/** Returns the metadata. Values that were set on the call take precedence over collected ones. */
+/** Returns the metadata. Values set on the call take precedence over collected ones. */
 const metadataOf = (call: JsonObject): JsonObject => {
   const tag = textOf(call.agent_tag)
   const sid = textOf(at(call, 'telephony_identifier', 'twilio_call_sid'))
@@ -66,7 +66,7 @@ const read = ({ event, call: spoken, chat }: JsonObject): CallReading => {
   if (externalId === null) return { unreadable: `${isChat ? 'chat.chat_id' : 'call.call_id'} is missing` }
   const startedAt = instantOfMs(numberOf(call.start_timestamp))
   const endedAt = instantOfMs(numberOf(call.end_timestamp))
-  // A call that nobody answered may only have an end.
+  // A call that nobody answered may only have an end time.
   const began = startedAt ?? endedAt
   if (began === null) return { unreadable: 'start_timestamp is missing' }
   const endReason = textOf(call.disconnection_reason)

@@ -6,7 +6,7 @@ import { bounded, type CallReading, durationOf, firstAddress, metricsOf } from '
 
 /**
  * Reads a Twilio Conversational Intelligence transcript with its sentences, operator results, and media. It is fetched
- * after a webhook announced it.
+ * after a webhook has announced it.
  */
 
 /** Returns the ID of the announced transcript, or undefined if the payload is not an announcement. */
@@ -14,7 +14,7 @@ export const announcedTranscript = (payload: unknown): string | undefined =>
   at(payload, 'transcript') === undefined ? (textOf(at(payload, 'transcript_sid')) ?? undefined) : undefined
 
 /**
- * Returns the recording that a status callback announces. Returns undefined if the callback is incomplete, or the
+ * Returns the recording announced by a status callback. Returns undefined if the callback is incomplete, or if the
  * payload is not a callback.
  */
 export const announcedRecording = (payload: unknown): { callSid: string; url: string } | undefined => {
@@ -25,7 +25,7 @@ export const announcedRecording = (payload: unknown): { callSid: string; url: st
 
 const unfinished = new Set(['new', 'queued', 'in-progress'])
 
-/** Returns whether the transcript is not finished and has to be requested again later. */
+/** Returns whether the transcript is unfinished and has to be requested again later. */
 export const isUnfinished = ({ status }: JsonObject): boolean => typeof status === 'string' && unfinished.has(status)
 
 const participantsOf = (transcript: JsonObject): JsonObject[] =>
@@ -70,7 +70,7 @@ const read = (payload: JsonObject): CallReading => {
   const status = textOf(transcript.status) ?? 'completed'
   if (unfinished.has(status)) return { ignored: `a transcript that is ${status} is not finished` }
   if (status !== 'completed') return { ignored: `the transcription ended as ${status}` }
-  // If the start of the recording is unknown, the time when the transcript was created is the closest.
+  // If the start of the recording is unknown, the transcript's creation time is the closest value.
   const startedAt = instantOf(transcript.media_start_time) ?? instantOf(transcript.date_created)
   if (startedAt === null) return { unreadable: 'transcript.media_start_time is missing' }
   const durationSeconds = durationOf(numberOf(transcript.duration))
@@ -90,7 +90,7 @@ const read = (payload: JsonObject): CallReading => {
     endReason: null,
     customerId: idOf(customer.user_id) ?? idOf(customer.media_participant_id),
     metadata: metadataOf(transcript),
-    // The sentences only name channels. The transcript names the participants of each channel.
+    // The sentences only contain channels. The transcript contains the participants on each channel.
     transcript: Array.isArray(sentences) && sentences.length > 0 ? { transcript, sentences } : null,
     recordingUrl: firstAddress(objectOf(media).media_url, at(transcript, 'channel', 'media_properties', 'media_url')),
     metrics: metricsIn(operator_results),

@@ -3,9 +3,9 @@ import { at, idOf, instantOf, instantOfMs, type JsonObject, numberOf, objectOf, 
 import type { Metric, ProviderCall } from './call.ts'
 import { bounded, type CallReading, durationOf, firstAddress, metricsOf, transcriptOf } from './call.ts'
 
-/** Reads Vapi's end-of-call report. All other messages of Vapi are about a call in progress. */
+/** Reads Vapi's end-of-call report. All other messages from Vapi are about calls in progress. */
 
-/** Matches the end reasons, out of about 250, that mean no conversation or an interrupted one. */
+/** Matches the end reasons, out of about 250, that mean that there was no conversation or an interrupted one. */
 const failure =
   /error|failed|rejected|busy|did-not-(answer|give)|not-(found|valid|provided)|never-connected|join-timed-out|closed-websocket|worker-shutdown/
 

@@ -13,10 +13,12 @@ const perSide = <T>(measure: (side: Side) => T): { agent: T; customer: T } => ({
 
 const round = (value: number, digits: number): number => Number(value.toFixed(digits))
 
-/** Matches a word from its first letter or digit on. A word is text between spaces that contains one. */
+/**
+ * Matches a word, starting at its first letter or digit. A word is text between spaces that contains a letter or digit.
+ */
 const wordPattern = /[\p{L}\p{N}]\S*/gu
 
-/** Returns null if the text of one of the side's messages is unknown. */
+/** Returns null if the text of any of the side's messages is unknown. */
 const countWords = (turns: Turn[], side: Side): number | null => {
   let count = 0
   for (const turn of turns) {
@@ -27,7 +29,7 @@ const countWords = (turns: Turn[], side: Side): number | null => {
   return count
 }
 
-/** Returns when the agent's first message starts, or null if any start is unknown. */
+/** Returns the start of the agent's first message, or null if any start is unknown. */
 const firstWordMs = (turns: Turn[]): number | null => {
   let first: number | null = null
   for (const turn of turns) {
@@ -38,7 +40,7 @@ const firstWordMs = (turns: Turn[]): number | null => {
   return first
 }
 
-/** Returns null if tools returned results but none says whether it is an error. */
+/** Returns null if tools returned results but none of them says whether it is an error. */
 const countToolFailures = (turns: Turn[]): number | null => {
   const results = turns.filter(({ kind }) => kind === 'tool_result')
   const saying = results.filter(({ tool }) => typeof tool?.isError === 'boolean')
@@ -55,15 +57,15 @@ const unknown: TimedSignals = {
   overlapMs: null,
 }
 
-/** The values from which a conversation's silence is computed, apart from its stated duration. */
+/** The values from which a conversation's silence is computed, except its stated duration. */
 type Sound = { spokenMs: number; lastEndMs: number; longestSilenceMs: number }
 
 /** The signals that depend only on the turns. */
 export type MeasuredSignals = Omit<Signals, 'longestSilenceMs' | 'deadAirShare'> & { sound: Sound | null }
 
 /**
- * Computes signals with times. The talk time of a side is the time with at least one of its utterances. Overlapping
- * utterances of a side count once, and when both sides speak at the same time, it counts for both.
+ * Computes signals with times. A side's talk time is the time during which at least one of its utterances is spoken.
+ * Overlapping utterances by one side count once. When both sides speak at the same time, it counts for both.
  */
 const timedSignals = (utterances: Utterance[], words: Signals['words']): TimedSignals => {
   const speech = perSide((side) => union(utterances.filter(({ by }) => by === side)))
@@ -111,7 +113,7 @@ export const measure = (turns: Turn[]): MeasuredSignals => {
   }
 }
 
-/** Returns the signals. The conversation ends with its stated end or with its last utterance, whichever is later. */
+/** Returns the signals. The conversation ends at its stated end or after its last utterance, whichever is later. */
 export const signalsOf = ({ sound, ...signals }: MeasuredSignals, durationMs?: number | null): Signals => {
   if (!sound) return { ...signals, longestSilenceMs: null, deadAirShare: null }
   const { spokenMs, lastEndMs, longestSilenceMs } = sound

@@ -7,13 +7,13 @@ const minOverlapMs = 200
 type Utterance = TimeSpan & { interrupted: boolean }
 
 /**
- * Counts interrupted utterances: those that the source marks, and those during which another one starts at least 200 ms
- * before their end and lasts longer. A word during another's speech (“uh-huh”) does not interrupt it.
+ * Counts interrupted utterances: those marked by the source, and those during which another utterance starts at least
+ * 200 ms before their end and lasts longer. A word during the other side's speech ("uh-huh") is not an interruption.
  */
 const countCut = (utterances: Utterance[], others: TimeSpan[]): number => {
   const byEnd = utterances.toSorted((a, b) => a.endMs - b.endMs)
   const byStart = others.toSorted((a, b) => a.startMs - b.startMs)
-  /** The other utterances that started early enough and may still last longer. The latest is on top. */
+  /** The other utterances that started early enough and may still last longer. The latest one is on top. */
   const speaking: TimeSpan[] = []
   let next = 0
   let count = 0
@@ -22,7 +22,7 @@ const countCut = (utterances: Utterance[], others: TimeSpan[]): number => {
       speaking.push(other)
       next += 1
     }
-    // The following utterances end later, so an utterance that has ended interrupts none of them.
+    // The following utterances end later, so they can't be interrupted by an utterance that has ended.
     while ((speaking.at(-1)?.endMs ?? Infinity) <= endMs) speaking.pop()
     if (interrupted || (speaking.at(-1)?.startMs ?? -Infinity) > startMs) count += 1
   }

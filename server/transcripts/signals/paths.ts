@@ -1,4 +1,4 @@
-/** The signals that can be measured over many conversations, with the path to each. */
+/** The signals that can be analyzed over many conversations, each with its path. */
 export const signalPaths = {
   firstWordMs: ['firstWordMs'],
   'responseLatencyMs.p50': ['responseLatencyMs', 'p50'],
@@ -16,5 +16,5 @@ export const signalPaths = {
 
 export type SignalName = keyof typeof signalPaths
 
-// Object.keys forgets the literal types.
+// Object.keys loses the literal types.
 export const signalNames = Object.keys(signalPaths) as SignalName[]

@@ -4,7 +4,7 @@ import type { Turn } from '../turn.ts'
 
 export type TimeSpan = { startMs: number; endMs: number }
 
-/** An utterance is a message with both times. `others` are neither agent nor customer. */
+/** An utterance is a message with both a start and an end time. `others` are neither agent nor customer. */
 export type Utterance = TimeSpan & { by: 'agent' | 'customer' | 'others' }
 
 export const sideOf = ({ kind, role }: Turn): Utterance['by'] | undefined => {
@@ -14,7 +14,8 @@ export const sideOf = ({ kind, role }: Turn): Utterance['by'] | undefined => {
 
 /**
  * Returns all utterances, sorted by start, end, and speaker, so that the order of equal ones does not matter. Returns
- * null if there is none, or if one of them lacks a time, because results from the others would be a guess.
+ * null if there are no utterances, or if any of them lacks a time, because results based on the others would be
+ * guesses.
  */
 export const utterancesOf = (turns: Turn[]): Utterance[] | null => {
   const utterances: Utterance[] = []
@@ -42,7 +43,7 @@ export const union = (spans: TimeSpan[]): TimeSpan[] => {
 export const totalMs = (joined: TimeSpan[]): number =>
   joined.reduce((total, { startMs, endMs }) => total + endMs - startMs, 0)
 
-/** Returns how long two unions overlap. */
+/** Returns the duration for which two unions overlap. */
 export const commonMs = (some: TimeSpan[], others: TimeSpan[]): number => {
   let [total, here, there] = [0, 0, 0]
   for (let [a, b] = [some[0], others[0]]; a && b; [a, b] = [some[here], others[there]]) {

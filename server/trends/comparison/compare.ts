@@ -30,7 +30,7 @@ type Periods = { before: Date; since: Date; until: Date }
 
 type Options = {
   mostMonitors: number
-  /** Judges changes as if all monitors were compared in one test, so that random changes are rarely listed. */
+  /** Evaluates changes as if all monitors were compared in one test, so that random changes are rarely listed. */
   together?: boolean
 }
 

@@ -105,7 +105,8 @@ export const monitorComparison = (app: App, { db, replica, clock }: Deps): void 
         .sort((a, b) => (b.difference?.low ?? -Infinity) - (a.difference?.low ?? -Infinity))
         .slice(0, query.monitors)
       const ids = shown.map(({ monitorId }) => monitorId)
-      // Examples contain a judge's text about a conversation, which nobody may read once the conversation is erased.
+      // Examples contain a judge's text about a conversation, which nobody may read after the conversation has been
+      // erased.
       const examples = await listExamples(db, actor.org, ids, { since, until, each: query.examples })
       return {
         current: { since, until },

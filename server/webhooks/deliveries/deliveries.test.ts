@@ -21,7 +21,7 @@ const endpointOf = async (id: string) => (await call('GET', `/v1/webhook-endpoin
 const deliveryOf = async (endpointId: string, id: string) =>
   (await call('GET', path(endpointId, `deliveries/${id}`), { key })).body
 
-/** Runs everything until the end, as if the time between attempts had passed. */
+/** Runs all jobs to completion, as if the time between attempts had passed. */
 const runAll = () => deps.jobs.drain([deliver], deps, { delayed: true })
 
 const test = async (endpointId: string): Promise<string> => {

@@ -20,7 +20,7 @@ type Endpoint = NonNullable<Awaited<ReturnType<typeof findSealedEndpoint>>>
 
 const failingLimitMs = 5 * dayMs
 
-/** Returns the reason why nothing may be sent now, if there is one. Each attempt checks this. */
+/** Returns the reason why nothing may be sent now, or undefined. Each attempt checks this. */
 const refusalOf = async (db: Db, org: OrgId, delivery: Delivery, endpoint: Endpoint) => {
   if (endpoint.status === 'proposed') return 'The endpoint is waiting for an admin’s approval.'
   if (endpoint.status === 'disabled') return 'The endpoint is disabled.'
@@ -39,7 +39,7 @@ const faultOf = ({ statusCode, error }: Posted): string | undefined => {
   return `The endpoint returned status ${statusCode}${isRedirect ? '. Redirects are not followed' : ''}.`
 }
 
-/** Stores the result of an attempt and its consequences. If the endpoint was disabled, returns the reason. */
+/** Stores an attempt's result and its consequences. If the endpoint was disabled, returns the reason. */
 const settle = async (
   { jobs, clock }: Pick<Deps, 'jobs' | 'clock'>,
   trx: Db,
@@ -88,7 +88,7 @@ const settle = async (
 
 type Payload = { organizationId: OrgId; deliveryId: string; attempt: number }
 
-/** Makes one attempt. Reads everything once there is a free lane, so that nothing outdated is sent. */
+/** Makes one attempt. Reads all data when a lane is free, so that no outdated data is sent. */
 const tryOnce = async (deps: Deps, payload: Payload, attempt: Attempt): Promise<void> => {
   const { db, secrets, clock, log } = deps
   const { organizationId: org, deliveryId } = payload
@@ -108,8 +108,8 @@ const tryOnce = async (deps: Deps, payload: Payload, attempt: Attempt): Promise<
 }
 
 /**
- * Makes one attempt. Enqueues the next one in the transaction that stores the result. If a process dies in between, the
- * event is sent again with the same ID.
+ * Makes one attempt. Enqueues the next attempt in the transaction that stores the result. If a process dies in between,
+ * the event is sent again with the same ID.
  */
 export const deliver = defineJob({
   name: 'webhook.deliver',
@@ -119,11 +119,11 @@ export const deliver = defineJob({
     deliveryId: Type.String(),
     attempt: Type.Integer(),
   }),
-  // These retries are for failures that the receiver does not cause, such as an unavailable database or a process that
-  // dies.
+  // These retries are for failures that are not caused by the receiver, such as an unavailable database or a process
+  // that dies.
   retryLimit: 10,
   timeoutSeconds: 60,
-  // Deliveries mostly wait for responses.
+  // Deliveries spend most of their time waiting for responses.
   concurrency: 64,
   run: async (deps: Deps, payload, attempt): Promise<void> => {
     const lane = await takeLane(payload.endpointId)

@@ -18,7 +18,7 @@ const enter = async () => {
 }
 const fill = () => Promise.all(Array.from({ length: lanesPerEndpoint }, enter))
 
-/** Returns the state of the lanes. `waits` stands for those that wait in the process. */
+/** Returns the state of the lanes. `waits` represents deliveries that wait in the process. */
 const stateOf = async (taken: ReturnType<typeof takeLane>[]) => {
   await vi.advanceTimersByTimeAsync(0)
   const now = taken.map((each) => Promise.race([each, Promise.resolve('waits' as const)]))

@@ -1,11 +1,12 @@
 /**
- * Limits how many requests one process sends to one endpoint at the same time, so that a slow receiver leaves capacity
+ * Limits the number of concurrent requests from one process to one endpoint, so that a slow receiver leaves capacity
  * for others.
  */
 export const lanesPerEndpoint = 4
 
 /**
- * After a slower request, the endpoint only gets a single lane, so that a few dead endpoints don't fill the process.
+ * After a request slower than this, the endpoint only gets a single lane, so that a few dead endpoints can't fill the
+ * process.
  */
 const slowMs = 5_000
 
@@ -17,7 +18,7 @@ const momentMs = 500
 const shortestPauseMs = 500
 const longestPauseMs = 60_000
 
-/** A lane, which is released when its request is over. */
+/** A lane, which is released after its request. */
 type Lane = { leave: () => void }
 
 /**
@@ -31,13 +32,13 @@ const lanesOf = new Map<string, Lanes>()
 const isSlow = ({ lastMs }: Lanes): boolean => lastMs > slowMs
 const isFull = (lanes: Lanes): boolean => lanes.running.size >= (isSlow(lanes) ? 1 : lanesPerEndpoint)
 
-/** Returns how long a request takes. */
+/** Returns the expected duration of a request. */
 const paceMs = ({ running, lastMs }: Lanes): number =>
   Math.max(lastMs, ...[...running].map(({ startedMs }) => performance.now() - startedMs))
 
 /**
- * Returns when to try again. The slower the receiver is, the longer the pause, so that a long queue of a dead one is
- * not checked every second.
+ * Returns the delay before the next try. The slower the receiver, the longer the delay, so that the long queue of a
+ * dead endpoint is not checked every second.
  */
 const pauseMs = (lanes: Lanes): number =>
   Math.min(longestPauseMs, Math.max(shortestPauseMs, 20 * paceMs(lanes))) * (0.5 + Math.random())
@@ -50,7 +51,7 @@ const enter = (endpointId: string, lanes: Lanes): Lane => {
     lanes.running.delete(request)
     const [next] = lanes.waiting
     if (next && !isFull(lanes)) next(enter(endpointId, lanes))
-    // The lanes of a slow endpoint are remembered until it is fast again.
+    // The lanes of a slow endpoint are remembered until the endpoint is fast again.
     else if (lanes.running.size === 0 && !isSlow(lanes)) lanesOf.delete(endpointId)
   }
   return { leave }
@@ -67,7 +68,7 @@ const waitInLine = ({ waiting }: Lanes): Promise<Lane | undefined> =>
     waiting.add(end)
   })
 
-/** Returns a lane, or when to ask for one again. */
+/** Returns a lane, or the delay before asking for one again. */
 export const takeLane = async (endpointId: string): Promise<Lane | { pauseMs: number }> => {
   const lanes = lanesOf.get(endpointId) ?? { running: new Set(), waiting: new Set(), lastMs: 0 }
   lanesOf.set(endpointId, lanes)

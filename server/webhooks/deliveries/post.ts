@@ -18,7 +18,10 @@ export type Posted = {
   retryAfterMs: number
 }
 
-/** Reads as much of the body as is stored. An interruption does not change the status that has already arrived. */
+/**
+ * Reads the beginning of the body, as much as is stored. An interruption does not change the status that has already
+ * arrived.
+ */
 const readBeginning = async (body: Readable): Promise<string> => {
   const chunks: Buffer[] = []
   let bytes = 0

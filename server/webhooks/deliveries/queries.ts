@@ -55,7 +55,7 @@ export const listAttempts = (db: Db, org: OrgId, deliveryId: string, limit: numb
     .limit(limit)
     .execute()
 
-/** Returns what an attempt needs. */
+/** Returns the data that an attempt needs. */
 export const findDelivery = (db: Db, org: OrgId, id: string) =>
   db
     .selectFrom('webhook_deliveries as d')
@@ -128,7 +128,7 @@ export const updateDelivery = (trx: Db, org: OrgId, id: string, change: Delivery
     .where('id', '=', id)
     .execute()
 
-/** Ends a delivery, however many attempts are left. */
+/** Ends a delivery, regardless of the remaining attempts. */
 export const failDelivery = (trx: Db, org: OrgId, id: string, reason: string) =>
   trx
     .updateTable('webhook_deliveries')
@@ -138,7 +138,7 @@ export const failDelivery = (trx: Db, org: OrgId, id: string, reason: string) =>
     .where('status', '=', 'pending')
     .execute()
 
-/** Starts a delivery over. The numbers of its attempts continue. */
+/** Starts a delivery over. Its attempts continue to be numbered from the last one. */
 export const restartDelivery = (trx: Db, org: OrgId, id: string, now: Date) =>
   trx
     .updateTable('webhook_deliveries')
@@ -178,8 +178,8 @@ export const insertAttempt = async (trx: Db, org: OrgId, attempt: NewAttempt): P
 }
 
 /**
- * Deletes the deliveries for reviews of these conversations, including their attempts. No other delivery contains data
- * of a conversation.
+ * Deletes the deliveries for reviews of these conversations, including their attempts. No other deliveries contain data
+ * about a conversation.
  */
 export const deleteDeliveriesOfReviews = async (trx: Db, org: OrgId, conversationIds: string[]): Promise<void> => {
   await trx

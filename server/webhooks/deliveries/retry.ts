@@ -21,12 +21,12 @@ export const retryDelaysMs = [
   8 * hour,
 ]
 
-/** The delays vary, so that deliveries that failed together are not retried together. */
+/** The delays vary, so that deliveries that failed at the same time are not retried at the same time. */
 const jitter = 0.1
 
 /**
- * Returns the delay after this many failures in a row, or undefined if there is no further attempt. The delay is at
- * least `askedMs`, the wait that the receiver requests.
+ * Returns the delay after this many consecutive failures, or undefined if there are no further attempts. The delay is
+ * at least `askedMs`, which the receiver requested.
  */
 export const retryDelayMs = (failures: number, askedMs: number, random = Math.random()): number | undefined => {
   const delay = retryDelaysMs[failures - 1]

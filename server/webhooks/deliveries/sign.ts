@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 
-/** Returns the headers of Standard Webhooks 1.0.0, with a signature by each valid secret. */
+/** Returns the headers of Standard Webhooks 1.0.0, with one signature for each valid secret. */
 export const signedHeaders = (
   secrets: string[],
   { id, timestamp, body }: { id: string; timestamp: Date; body: string },
