@@ -359,7 +359,7 @@ const routeTree = root.addChildren([
 export const router = createRouter({
   routeTree,
   defaultPreload: 'intent',
-  // Loaders run again on every visit.
+  // Loaders run again on each visit.
   defaultPreloadStaleTime: 0,
   defaultPendingMs: 200,
   defaultPendingComponent: Loading,

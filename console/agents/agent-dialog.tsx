@@ -31,7 +31,7 @@ const policyOf = ({ keep, days, redaction }: Pick<Values, 'keep' | 'days' | 'red
   redaction: redaction === '' ? null : redaction,
 })
 
-/** Chooses what happens to the agent's recordings. */
+/** Chooses the policy for the agent's recordings. */
 const RecordingFields = ({ form }: { form: UseFormReturn<Values> }) => {
   const keep = useWatch({ control: form.control, name: 'keep' })
   return (

@@ -1,4 +1,4 @@
-// Shows the figures of an agent in a period: volume, duration, response latency, and the rate of each monitor.
+// Shows an agent's figures for a period: volume, duration, response latency, and the rate of each monitor.
 
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
@@ -47,7 +47,10 @@ const general: { name: string; measure: Measure }[] = [
   },
 ]
 
-/** Returns the answers of several measures, once all are there. The earlier ones stay while the period changes. */
+/**
+ * Returns the answers for several measures once all of them have loaded. The earlier answers stay while the period
+ * changes.
+ */
 const useGroups = (measures: Measure[], shown: AgentPeriod) =>
   useQueries({
     queries: measures.map((measure) => ({ ...measured(measure, shown), placeholderData: <T,>(before: T) => before })),
@@ -142,7 +145,7 @@ const columnsOf = (filter: Filter): Column<Rate>[] => [
   },
 ]
 
-/** Sorts the most affected first. */
+/** Sorts the most affected monitors first. */
 const byRate = ({ group: one }: Rate, { group: other }: Rate): number => (other.value ?? 0) - (one.value ?? 0)
 
 type RatesProps = { monitors: Monitor[]; groups: (Group | undefined)[]; filter: Filter; hasMore: boolean }
@@ -180,7 +183,7 @@ const Rates = ({ monitors, groups, filter, hasMore }: RatesProps) => {
   )
 }
 
-/** Explains that there are no conversations in the period, and whether there are others. */
+/** Explains that the period has no conversations, and whether there are others. */
 const Nothing = ({ agentId, onAll }: { agentId: string; onAll: () => void }) => {
   const { data } = useQuery(countOptions({ agentIds: [agentId] }))
   if (!data) return <Loading lines={2} />
@@ -206,8 +209,8 @@ const Nothing = ({ agentId, onAll }: { agentId: string; onAll: () => void }) => 
 }
 
 /**
- * Shows the figures of an agent. `children` only appear once all figures are loaded, so that nothing moves while
- * someone is reading.
+ * Shows an agent's figures. `children` only appear after all figures have loaded, so that nothing moves while someone
+ * is reading.
  */
 export const AgentFigures = ({ agentId, children }: { agentId: string; children: ReactNode }) => {
   const search = useSearch({ from: '/app/agents/$id' })

@@ -51,7 +51,7 @@ export const refreshGroups = () => queryClient.invalidateQueries({ queryKey: ['a
 export const versionName = ({ number, label }: Pick<AgentVersion, 'number' | 'label'>): string =>
   label ? `${number} · ${label}` : String(number)
 
-/** What happens to an agent's recordings. */
+/** The policies for an agent's recordings. */
 export const keepNames: Record<Agent['recordings']['keep'], string> = {
   all: 'Keep',
   days: 'Delete after a set time',
@@ -59,7 +59,7 @@ export const keepNames: Record<Agent['recordings']['keep'], string> = {
   nothing: 'Don’t store',
 }
 
-/** How an agent's recordings are redacted. The empty name follows the organization. */
+/** The redaction methods for an agent's recordings. With an empty name, the organization's setting applies. */
 export const redactionNames = { '': 'Organization default', none: 'None', mute: 'Mute', beep: 'Beep' } as const
 
 export const channelNames: Record<Agent['channel'], string> = { voice: 'Voice', text: 'Text' }

@@ -1,7 +1,7 @@
 import type { Schemas } from '../api/schema.d.ts'
 import { readFilter } from '../conversations/search.ts'
 
-/** The tab of the alerts page, and the status that filters its incidents. */
+/** The tab of the alerts page, and the status by which its incidents are filtered. */
 export type AlertsSearch = { tab?: 'rules'; status?: 'firing' | 'acknowledged' | 'resolved' }
 
 const statuses = ['firing', 'acknowledged', 'resolved'] as const
@@ -11,7 +11,7 @@ export const readAlertsSearch = ({ tab, status }: Record<string, unknown>): Aler
   return { ...(tab === 'rules' && { tab }), ...(known && { status: known }) }
 }
 
-/** The monitor that a new rule watches, and its filter. */
+/** The monitor for a new rule, and its filter. */
 export type NewRuleSearch = { monitorId?: string; filter?: Schemas['Filter'] }
 
 export const readNewRuleSearch = ({ monitorId, filter }: Record<string, unknown>): NewRuleSearch => ({

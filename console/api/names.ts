@@ -22,7 +22,7 @@ const loaders = {
 
 export type NamedKind = keyof typeof loaders
 
-/** The maximum number of names to load. If there are more, the others appear as IDs. */
+/** The maximum number of names to load. Further names appear as IDs. */
 const maxNames = 2_000
 
 const readAll = async (load: Load): Promise<Named[]> => {

@@ -16,15 +16,15 @@ const onError = (error: unknown): void => {
   location.assign(`/sign-in?to=${encodeURIComponent(location.pathname + location.search)}`)
 }
 
-// A button must be busy before the next click, or a double click sends twice.
+// A button must become busy before the next click. Otherwise, a double click sends two requests.
 notifyManager.setScheduler(queueMicrotask)
 
 export const queryClient = new QueryClient({
-  // The router loads `me` and knows where to go if that fails.
+  // The router loads `me`, and redirects if that fails.
   queryCache: new QueryCache({ onError: (error, { queryKey }) => queryKey[0] !== 'me' && onError(error) }),
   mutationCache: new MutationCache({ onError }),
   defaultOptions: {
-    // The server may be on this machine or network, so being offline doesn't matter.
+    // The server may be on this machine or on the local network, so being offline doesn't matter.
     queries: {
       networkMode: 'always',
       staleTime: 10_000,
@@ -36,7 +36,7 @@ export const queryClient = new QueryClient({
 
 type Page<T> = { data: T[]; nextCursor: string | null }
 
-/** Returns the query of a paged list. `ask` receives the cursor of the page to load. */
+/** Returns the query for a paged list. `ask` receives the cursor of the page to load. */
 export const listOptions = <T>(
   queryKey: QueryKey,
   ask: (cursor: { cursor?: string }, signal: AbortSignal) => Promise<Page<T>>,
@@ -53,7 +53,7 @@ export const listOptions = <T>(
 export const useList = <T>(options: ReturnType<typeof listOptions<T>>) => {
   const list = useInfiniteQuery(options)
   const { data, error, isPending, isFetchingNextPage, isRefetching, hasNextPage, fetchNextPage, refetch } = list
-  /** Loads more rows. If the list is being requested again, waits for that instead of cancelling it. */
+  /** Loads more rows. If the list is already being requested again, waits for that instead of cancelling it. */
   const loadMore = async (): Promise<void> => {
     if (isFetchingNextPage) return
     if (isRefetching) await refetch({ cancelRefetch: false })

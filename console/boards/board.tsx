@@ -20,7 +20,7 @@ import { ChartGrid } from './chart-grid.tsx'
 import { type Board as BoardRecord, boardOptions, refreshBoards, type Shown } from './queries.ts'
 import type { BoardSearch } from './search.ts'
 
-/** Returns the filter and comparison of the charts: those of the board, unless the address has others. */
+/** Returns the charts' filter and comparison: those of the board, unless the address contains others. */
 const useShown = (board: BoardRecord) => {
   const search = useSearch({ from: '/app/boards/$id' })
   const navigate = useNavigate({ from: '/boards/$id' })
@@ -52,14 +52,14 @@ const useShown = (board: BoardRecord) => {
 
 type ShownState = ReturnType<typeof useShown>
 
-/** Shows the period and filter of the whole board. They are only stored for everyone if a member saves them. */
+/** Shows the period and filter of the whole board. They are only stored for everyone when a member saves them. */
 const Controls = ({ board, state }: { board: BoardRecord; state: ShownState }) => {
   const { range, filter, shown, isChanged, setFilter, reset } = state
   const mayWrite = useMay('member') && !board.isBuiltIn
   const save = useMutation({
     mutationFn: () => {
       const { compareTo = null } = shown
-      // Dates to compare with are not stored, because they would stay the same while a period moves on.
+      // Comparison dates are not stored, because they would stay the same while the period moves on.
       const isStored = compareTo === null || typeof compareTo === 'string'
       return updateBoard(board.id, { filter: shown.filter, ...(isStored && { compareTo }) })
     },

@@ -67,7 +67,7 @@ const SelectOf = <Name extends 'measure' | 'signal' | 'sound' | 'statistic' | 'i
   </Field>
 )
 
-/** Returns the available measures. Without the entitlement, the API rejects measures of monitors and metrics. */
+/** Returns the available measures. Without the entitlement, the API rejects measures that use monitors and metrics. */
 const useMeasures = (): Option[] => {
   const { entitlements } = useMe()
   return measureNames.filter(({ value }) => {
@@ -160,7 +160,7 @@ const useDimensions = (): Option[] => {
   )
 }
 
-/** Shows the groups. A group that conversations no longer have is still listed. */
+/** Shows the groups. Includes groups that conversations no longer have. */
 const GroupFields = ({ draft, change }: FieldsProps) => {
   const known = useDimensions()
   const [first, second] = draft.groupBy
@@ -242,7 +242,7 @@ const Fields = ({ draft, change, suggested }: FieldsProps & { suggested: string 
   </>
 )
 
-/** Shows the chart as it will be on the board. */
+/** Shows the chart as it will appear on the board. */
 const Preview = ({ board, chart }: { board: Board; chart: ChartInput }) => {
   const { filter, compareTo } = board
   const zoned = filter.period ? { ...filter, period: { ...filter.period, timezone: ownZone() } } : filter

@@ -1,4 +1,4 @@
-// Shows the charts of a board in reading order. Members move them by dragging, with the arrow keys, or in their menus.
+// Shows a board's charts in reading order. Members move charts by dragging, with the arrow keys, or in their menus.
 
 import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
@@ -16,7 +16,7 @@ import { type Board, type Chart, type ChartInput, refreshBoards, type Shown } fr
 
 type Change = { id: string; apply: <C extends ChartInput>(charts: C[]) => C[] }
 
-/** Stores changes of the charts one after another, and shows them immediately. */
+/** Stores changes to the charts one after another, and shows them immediately. */
 const useArrange = (boardId: string) => {
   const mutationKey = ['boards', boardId, 'arrange']
   return useMutation({
@@ -25,7 +25,7 @@ const useArrange = (boardId: string) => {
     mutationFn: ({ apply }: Change) => changeCharts(boardId, apply),
     onMutate: ({ apply }) => showCharts(boardId, apply<Chart>),
     onError: (_error, _change, before) => showBoard(boardId, before),
-    // While other changes wait, the shown charts are newer than the stored ones.
+    // While other changes are waiting, the displayed charts are newer than the stored ones.
     onSettled: () => {
       if (queryClient.isMutating({ mutationKey }) === 1) {
         void queryClient.invalidateQueries({ queryKey: ['boards', boardId] })
@@ -74,7 +74,7 @@ export const ChartGrid = ({ board, shown, mayChange, isFull, ref }: GridProps) =
   const handles = useRef(new Map<string, HTMLButtonElement>())
   const focused = useRef<string>(undefined)
   const hint = useId()
-  // The browser takes the focus from an element that moves in the document.
+  // The browser removes the focus from an element that moves in the document.
   useLayoutEffect(() => {
     if (focused.current !== undefined) handles.current.get(focused.current)?.focus()
     focused.current = undefined

@@ -19,7 +19,7 @@ import { saveFile } from './save-file.ts'
 
 const WhatChanged = lazy(async () => (await import('./what-changed.tsx')).WhatChanged)
 
-/** Downloads a part of the page as an image. Its code is only loaded for this. */
+/** Downloads an element of the page as an image. The code is only loaded for this. */
 export const savePicture = async (element: HTMLElement | null, name: string): Promise<void> => {
   if (!element) return
   try {
@@ -38,7 +38,7 @@ type ChartCardProps = {
   /** Appears after the title, such as a handle. */
   handle?: ReactNode
   drag?: { onDragStart: (event: DragEvent) => void; onDragEnd: () => void }
-  /** The actions of members, in addition to downloads. */
+  /** Members' actions, in addition to downloads. */
   actions?: ChartAction[]
 }
 

@@ -9,7 +9,7 @@ const harmless = (cell: string): string => (/^[=+\-@\t\r]/.test(cell) && Number.
 export const toCsv = (rows: (string | number | null)[][]): string =>
   rows.map((row) => row.map((cell) => quoted(harmless(cell === null ? '' : String(cell)))).join(',')).join('\r\n')
 
-/** Returns the answer of a chart: a row for each group, or for each group and period. */
+/** Returns the answer of a chart, with a row for each group, or for each group and period. */
 export const csvOf = ({ query }: Pick<Chart, 'query'>, { groups }: Analytics): string => {
   const dimensions = groupsOf(query)
   const figures = ({ n, value, interval95 }: Pick<Group, 'n' | 'value' | 'interval95'>) => [

@@ -21,11 +21,11 @@ export type Draft = {
   signal: string
   sound: string
   metric: string
-  /** This is empty if each category has its own group. */
+  /** Empty if each category has its own group. */
   category: string
   field: string
   statistic: Statistic
-  /** These are empty without a group. */
+  /** Empty if there is no group. */
   groupBy: [string, string]
   interval: Interval | ''
   filter: Filter
@@ -117,7 +117,7 @@ const empty: Draft = {
   filter: {},
 }
 
-/** Starts from a stored chart, or with a new one. */
+/** Starts with a stored chart, or with a new one. */
 export const startDraft = (chart?: Chart): Draft => {
   if (!chart) return empty
   const { title, kind, width, query } = chart
@@ -186,7 +186,7 @@ const readMeasure = (draft: Draft): Read => {
   }
 }
 
-/** Returns whether a measure is about one judge, or about all without a monitor. */
+/** Returns whether a measure is about one judge, or, without a monitor, about all judges. */
 export const isOfJudges = (measure: Measure['kind']): boolean => measure === 'cost' || measure === 'latency'
 
 /** Returns a title that describes a chart. */

@@ -1,4 +1,4 @@
-// Draws the answer of a chart as a line, bars, a heat map, a table, or a number.
+// Draws a chart's answer as a line, bars, a heat map, a table, or a number.
 
 import { Link, type LinkProps } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
@@ -27,7 +27,7 @@ const linkOf = (
   span?: { start: string; end: string },
 ): LinkProps | undefined => filter && conversationsOf({ query: chart.query, filter, group, ...(span && { span }) })
 
-/** Describes the difference from the earlier period: in percent, or for shares, in points. */
+/** Describes the difference from the earlier period in percent or, for shares, in points. */
 const changeWords = ({ comparison }: Group, { query }: DrawingProps['chart']): string | undefined => {
   if (!comparison || comparison.difference === null || comparison.value === null) return undefined
   const { difference, value } = comparison
@@ -160,7 +160,7 @@ const drawings: Record<Chart['kind'], (drawn: DrawingProps) => ReactNode> = {
   number: BigNumber,
 }
 
-/** Draws the answer of a chart, or a note that there is none. */
+/** Draws a chart's answer, or a note that there is none. */
 export const Drawing = (drawn: DrawingProps) => {
   const { chart, answer } = drawn
   const Kind = drawings[chart.kind]

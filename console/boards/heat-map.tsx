@@ -5,11 +5,11 @@ import { formatOf, written } from './values.ts'
 
 const shades = 5
 
-/** Shows values of two dimensions. Darker cells are larger. */
+/** Shows values by two dimensions. Darker cells have larger values. */
 export const HeatMap = ({ chart, answer: { groups } }: DrawingProps) => {
   const format = formatOf(chart.query.measure)
   const known = groups.filter(({ isOther }) => !isOther)
-  // Hours and weekdays are numbers, and everything else is text.
+  // Hours and weekdays are numbers, and all other dimensions are text.
   const inOrder = (at: number) => {
     const labels = new Map(known.map(({ key, label }) => [key[at] ?? '', label[at] ?? '']))
     return [...labels].sort(([a], [b]) => Number(a) - Number(b) || (a < b ? -1 : 1))

@@ -1,4 +1,4 @@
-// Links the values of a chart to the conversations behind them.
+// Links the values in a chart to the underlying conversations.
 
 import type { LinkProps } from '@tanstack/react-router'
 import type { Filter } from '../filters/filter.ts'
@@ -13,7 +13,7 @@ const lists: Record<string, keyof Filter> = {
   direction: 'directions',
 }
 
-/** Returns the filter of one value of a dimension. Returns undefined if no filter selects it. */
+/** Returns the filter for one value of a dimension. Returns undefined if no filter can select it. */
 const filterOfKey = (dimension: string, key: string | null): Filter | undefined => {
   if (dimension.startsWith('metadata:')) {
     const name = dimension.slice('metadata:'.length)
@@ -40,7 +40,10 @@ const joined = (filter: Filter, more: Filter | undefined): Filter | undefined =>
 
 type Of = { query: Query; filter: Filter; group: Group; span?: { start: string; end: string } }
 
-/** Returns a link to the conversations that a value counts. Returns undefined if no filter selects exactly these. */
+/**
+ * Returns a link to the conversations behind a value. Returns undefined if no filter selects exactly these
+ * conversations.
+ */
 export const conversationsOf = ({ query, filter, group, span }: Of): LinkProps | undefined => {
   if (group.isOther) return undefined
   const { measure } = query

@@ -1,11 +1,11 @@
-// Draws a part of the page as a PNG image: its boxes, lines, texts, and charts, in the colors of the theme.
+// Draws an element of the page as a PNG image: its boxes, lines, texts, and charts, in the colors of the theme.
 
-/** Elements with this attribute are left out, such as buttons. */
+/** Elements with this attribute, such as buttons, are omitted. */
 const leftOut = '[data-no-picture]'
 
-/** Enough for screens with twice as many pixels. */
+/** Enough for screens with two physical pixels per CSS pixel. */
 const scale = 2
-/** Browsers refuse larger canvases. */
+/** Browsers reject larger canvases. */
 const mostPixels = 16_000
 
 type Painter = { context: CanvasRenderingContext2D; left: number; top: number }
@@ -37,7 +37,7 @@ const paintBox = ({ context, left, top }: Painter, element: Element, style: CSSS
   context.globalAlpha = 1
 }
 
-/** Paints each word at its position in the browser, so that lines break in the same places. */
+/** Paints each word at its position in the browser, so that lines break at the same words. */
 const paintText = ({ context, left, top }: Painter, text: Text, style: CSSStyleDeclaration, color: string): void => {
   context.font = `${style.fontWeight} ${style.fontSize} ${style.fontFamily}`
   context.fillStyle = color
@@ -54,7 +54,7 @@ const paintText = ({ context, left, top }: Painter, text: Text, style: CSSStyleD
   }
 }
 
-/** The properties of drawings that style sheets set. An image does not use the style sheets of the page. */
+/** The properties of drawings that are set by style sheets. An image does not use the page's style sheets. */
 const drawn = [
   'fill',
   'fill-opacity',
@@ -68,7 +68,7 @@ const drawn = [
   'shape-rendering',
 ]
 
-/** Returns a copy of a drawing without its texts, which are painted with the page's fonts. */
+/** Returns a copy of a drawing without its texts, which are painted using the page's fonts. */
 const copyOf = (drawing: SVGSVGElement): SVGSVGElement => {
   const copy = drawing.cloneNode(true) as SVGSVGElement
   const copies = [copy, ...copy.querySelectorAll<SVGElement>('*')]
@@ -104,7 +104,7 @@ const paintDrawing = async ({ context, left, top }: Painter, drawing: SVGSVGElem
   context.drawImage(await imageOf(drawing), box.left - left, box.top - top, box.width, box.height)
 }
 
-/** Returns the color of a drawing's text. Other texts in drawings are names for screen readers. */
+/** Returns the color of a text in a drawing. Other texts in drawings are names for screen readers. */
 const colorOf = (element: Element, style: CSSStyleDeclaration): string | undefined => {
   if (!(element instanceof SVGElement)) return style.color
   return element instanceof SVGTextElement ? style.fill : undefined
@@ -133,7 +133,7 @@ const groundOf = (element: Element): string => {
   return '#fff'
 }
 
-/** Draws an element as a PNG image, as it looks now. */
+/** Draws an element as a PNG image, as it currently looks. */
 export const pictureOf = async (element: HTMLElement): Promise<Blob> => {
   const { left, top, width } = element.getBoundingClientRect()
   const height = element.scrollHeight

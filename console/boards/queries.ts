@@ -16,7 +16,7 @@ export type Change = Schemas['Change']
 export type ChartInput = Omit<Chart, 'id'> & { id?: string }
 
 const mostBoards = 200
-/** The limit of the API. */
+/** The API's limit. */
 export const mostCharts = 24
 
 export const boardsOptions = queryOptions({
@@ -38,7 +38,7 @@ type CompareTo = NonNullable<Schemas['AnalyticsQuery']['compareTo']>
 
 export type Shown = { filter: Filter; compareTo: CompareTo | undefined }
 
-/** Returns the filter of a chart. Its own fields replace those of the board. */
+/** Returns the filter for a chart. Its own fields replace those of the board. */
 export const filterOfChart = ({ query }: Pick<Chart, 'query'>, { filter }: Pick<Shown, 'filter'>): Filter => ({
   ...filter,
   ...query.filter,
@@ -48,7 +48,7 @@ export const filterOfChart = ({ query }: Pick<Chart, 'query'>, { filter }: Pick<
 export const inZone = ({ period, ...filter }: Filter, timezone: string): Filter =>
   period ? { ...filter, period: { ...period, timezone } } : filter
 
-/** Queries a chart with the filter of its board. Days start in the viewer's time zone. */
+/** Queries a chart with its board's filter. Days start in the viewer's time zone. */
 export const chartOptions = (chart: Pick<Chart, 'query'>, shown: Shown) => {
   const { filter: _, ...query } = chart.query
   const body = { ...query, filter: filterOfChart(chart, shown), ...(shown.compareTo && { compareTo: shown.compareTo }) }
@@ -62,7 +62,7 @@ export const chartOptions = (chart: Pick<Chart, 'query'>, shown: Shown) => {
   })
 }
 
-/** Requests the explanation for the difference of a chart from the earlier period. */
+/** Requests an explanation of the difference between a chart and the earlier period. */
 export const changeOptions = (chart: Pick<Chart, 'query'>, shown: Shown) => {
   const filter = filterOfChart(chart, shown)
   const body = { measure: chart.query.measure, filter, ...(shown.compareTo && { compareTo: shown.compareTo }) }

@@ -1,7 +1,7 @@
 import type { Filter } from '../filters/filter.ts'
 import { type RangeSearch, readRangeSearch } from '../filters/range-search.ts'
 
-/** The period, comparison, and filter of the address replace those of the board. */
+/** The period, comparison, and filter in the address replace those of the board. */
 export type BoardSearch = RangeSearch & { filter?: Filter }
 
 const isFilter = (value: unknown): value is Filter =>
@@ -9,6 +9,6 @@ const isFilter = (value: unknown): value is Filter =>
 
 export const readBoardSearch = (search: Record<string, unknown>): BoardSearch => ({
   ...readRangeSearch(search),
-  // An empty filter replaces that of the board too. The API validates the fields.
+  // An empty filter also replaces the filter of the board. The API validates the fields.
   ...(isFilter(search.filter) && { filter: search.filter }),
 })

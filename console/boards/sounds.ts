@@ -4,7 +4,7 @@ import type { Option } from '../ui/controls.tsx'
 
 type SoundName = Schemas['SoundMeasure']['name']
 
-/** The measures of sound that charts and alerts take. */
+/** The sound measures that charts and alerts accept. */
 const measured: Record<SoundName, true> = {
   'responseMs.agent.p50': true,
   'responseMs.agent.p95': true,

@@ -58,13 +58,13 @@ export const nameOf = (measure: Measure): string => {
   return words[measure.statistic]
 }
 
-/** Returns the dimensions of the answer. Without a category, the measure has a group for each one. */
+/** Returns the dimensions of the answer. If the measure has no category, it has a group for each category. */
 export const groupsOf = ({ measure, groupBy = [] }: Pick<Query, 'measure' | 'groupBy'>): string[] =>
   measure.kind === 'category' && measure.category === undefined
     ? [`category:${measure.monitorId}`, ...groupBy]
     : groupBy
 
-/** Returns the name of a dimension, in a sentence. */
+/** Returns the name of a dimension for use in a sentence. */
 export const dimensionName = (dimension: string): string => {
   if (dimension.startsWith('metadata:')) return dimension.slice('metadata:'.length)
   if (dimension === 'hourOfDay') return 'hour of day'

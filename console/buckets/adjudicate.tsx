@@ -124,10 +124,7 @@ const Questions = ({ reviews, conversationId, bucket, onClose }: AdjudicateProps
 
 type AdjudicateProps = { bucket: Bucket; conversationId: string; onClose: () => void }
 
-/**
- * Shows the form with which someone adjudicates a disagreement. They haven't reviewed the conversation, or are an
- * admin.
- */
+/** Shows the form for adjudicating a disagreement. The adjudicator hasn't reviewed the conversation, or is an admin. */
 export const Adjudicate = (props: AdjudicateProps) => {
   const { bucket, conversationId, onClose } = props
   const reviews = useQuery(bucketReviewsOptions(bucket.id, conversationId))

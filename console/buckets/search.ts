@@ -5,7 +5,7 @@ export const readBucketsSearch = ({ make }: Record<string, unknown>): BucketsSea
 
 const states = ['waiting', 'adjudication', 'completed'] as const
 
-/** Which conversations are listed, which one is being adjudicated, and whether the form is open. */
+/** The listed conversations, the conversation that is being adjudicated, and whether the form is open. */
 export type BucketSearch = { status?: (typeof states)[number]; decide?: string; edit?: boolean }
 
 export const readBucketSearch = ({ status, decide, edit }: Record<string, unknown>): BucketSearch => {

@@ -26,7 +26,7 @@ import { precedenceOf, type Sides, swapped, withDates } from './sides.ts'
 
 const shownDays = 30
 
-/** Returns the chosen sides from the address, or the last two versions. */
+/** Returns the sides in the address, or otherwise the last two versions. */
 const useChosen = () => {
   const search = useSearch({ from: '/app/compare' })
   const navigate = useNavigate({ from: '/compare' })
@@ -71,7 +71,7 @@ const periodsOfA = [
   { value: 'other', label: 'Other…' },
 ]
 
-/** Shows the period of side A: the same as B's, an earlier one, or any other. */
+/** Shows the period of side A: the same as B's, an earlier one, or a different one. */
 const PeriodOfA = ({
   side,
   chosen,
@@ -106,7 +106,7 @@ const PeriodOfA = ({
   )
 }
 
-/** Shows the controls, which are disabled until the page has chosen its sides. */
+/** Shows the controls, which are disabled until the page has selected its sides. */
 const Controls = ({ chosen, sides }: { chosen: Chosen; sides: Sides }) => {
   const { range, both, time, change } = chosen
   const disabled = chosen.sides === undefined

@@ -50,7 +50,7 @@ const Verdict = ({ row }: { row: ComparedRow }): ReactNode => {
 
 type Filters = { a: Filter; b: Filter }
 
-/** Shows the values of the other columns in a narrow table. */
+/** In a narrow table, shows the values of the hidden columns. */
 const Brief = ({ row, filters }: { row: ComparedRow; filters: Filters }) => (
   <span className={styles.brief}>
     <span>
@@ -100,7 +100,7 @@ const Difference = ({ row: { measure, difference, differenceInterval95 } }: { ro
   )
 }
 
-/** The width of a drawn difference, in pixels. */
+/** The width of a difference in the drawing, in pixels. */
 const drawnWidth = 160
 
 const isRate = ({ measure }: ComparedRow): boolean => measure.kind === 'rate'

@@ -54,7 +54,7 @@ export const nameOfRow = ({ measure, monitorName }: Pick<ComparedRow, 'measure' 
   }
 }
 
-/** Returns the ends of an interval of differences, such as `−1.2 to +3.4`. */
+/** Returns the ends of a difference's interval, such as `−1.2 to +3.4`. */
 export const endsOf = (measure: Measure, { low, high }: { low: number; high: number }): string => {
   const write = (value: number) => (isShare(measure) ? signedPoints(value) : differenceIn(measure, value))
   return `${write(low)} to ${write(high)}`
@@ -70,13 +70,13 @@ export const verdictOf = ({ difference, p, isNotable, measure }: ComparedRow): s
 
 const statisticOf = (measure: Measure): string => ('statistic' in measure ? measure.statistic : measure.kind)
 
-/** Returns the conversations behind the value of one side: for rates, the affected ones. */
+/** Returns the conversations behind one side's value: for rates, the affected ones. */
 export const conversationsBehind = ({ measure }: Pick<ComparedRow, 'measure'>, side: Filter): Filter =>
   measure.kind === 'rate'
     ? { ...side, monitors: [...(side.monitors ?? []), { id: measure.monitorId, result: 'affected' }] }
     : side
 
-/** Sorts notable rows first, then the clearest. Rows without a test keep their order at the end. */
+/** Sorts notable rows first, then the clearest ones. Rows without a test come last and keep their order. */
 export const byClarity = (one: ComparedRow, other: ComparedRow): number =>
   Number(other.isNotable) - Number(one.isNotable) || (one.p ?? 2) - (other.p ?? 2)
 
@@ -85,7 +85,7 @@ const csvColumns = [
   ...['difference', 'low', 'high', 'p', 'adjusted p', 'notable', 'definition changed'],
 ]
 
-/** Returns the rows of the table as cells, with their header. */
+/** Returns the rows of the table as cells, preceded by the header. */
 export const cellsOf = (rows: ComparedRow[]): (string | number | null)[][] => {
   const figure = ({ n, value, interval95 }: ComparedRow['a']) => [
     n,

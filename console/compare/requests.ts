@@ -14,14 +14,14 @@ export type ComparedRow = GroupComparison['rows'][number]
 
 type Compared = { sides: Sides; both: Filter; time: TimeRange }
 
-/** Returns the filters of the request. */
+/** Returns the filters for the request. */
 export const filtersOf = ({ sides: { a, b }, both, time }: Compared): { a: Filter; b: Filter } => {
   const timeOfA = precedenceOf(a) ? {} : (readRange(a.time, ownZone()) ?? time)
   return { a: { ...filterOfSide(a, both), ...timeOfA }, b: { ...filterOfSide(b, both), ...time } }
 }
 
 /**
- * Requests a comparison. It is not repeated whenever a conversation arrives, because counting everything again takes
+ * Requests a comparison. It is not refreshed whenever a conversation arrives, because counting everything again takes
  * time.
  */
 export const comparisonOptions = (compared: Compared) => {
@@ -38,7 +38,7 @@ export const comparisonOptions = (compared: Compared) => {
   })
 }
 
-/** The periods that are searched for two versions. Undefined is the one that the page shows. */
+/** The periods in which two versions are searched. Undefined is the period that the page shows. */
 const periods = [undefined, 'last:90d', 'last:12mo']
 
 type Chosen = { sides: Sides; time: string | undefined }
@@ -46,8 +46,8 @@ type Chosen = { sides: Sides; time: string | undefined }
 type Selection = { agent: string | undefined; both: Filter; time: TimeRange }
 
 /**
- * Finds the last two versions with conversations, in a longer period if necessary. Without any, the page compares a period with
- * the one before.
+ * Finds the last two versions with conversations, in a longer period if necessary. If there are none, the page compares
+ * a period with the previous one.
  */
 export const defaultSidesOptions = ({ agent, both, time }: Selection) =>
   queryOptions({

@@ -2,7 +2,7 @@ import { readFilter } from '../conversations/search.ts'
 import type { Filter } from '../filters/filter.ts'
 import { readText } from '../lib/search.ts'
 
-/** The agent, version, and company of one side. Without these, a side contains all conversations. */
+/** The agent, version, and company of one side. Without them, a side contains all conversations. */
 export type SideSearch = {
   agent?: string
   version?: string
@@ -15,8 +15,8 @@ export type SideSearch = {
 }
 
 /**
- * The sides that the page compares, the period of B, and a filter for both. Without sides, the page chooses the last two
- * versions of `agent`, or of the agent with the most conversations.
+ * The sides to compare, the period of B, and a filter for both. Without sides, the page selects the last two versions
+ * of `agent`, or of the agent with the most conversations.
  */
 export type CompareSearch = { a?: SideSearch; b?: SideSearch; time?: string; filter?: Filter; agent?: string }
 

@@ -11,7 +11,7 @@ import type { SideSearch } from './search.ts'
 
 type ChoiceProps = {
   label: string
-  /** The label of the option for none. */
+  /** The label of the option that selects nothing. */
   any: string
   value: string | undefined
   options: Option[]
@@ -56,11 +56,11 @@ const withValue = (side: SideSearch, name: 'version' | 'company', value: string 
 }
 
 type SidePickerProps = {
-  /** The name of the side on the page. */
+  /** The side's name on the page. */
   name: 'A' | 'B'
   side: SideSearch
   onChange: (side: SideSearch) => void
-  /** The control for its period. */
+  /** The control for the side's period. */
   period: ReactNode
   disabled: boolean
 }

@@ -1,4 +1,4 @@
-// Returns the sides of a comparison: their filters, and the default sides. Pure.
+// Determines the sides of a comparison: their filters, and the default sides. Pure.
 
 import type { Group } from '../boards/queries.ts'
 import type { Filter } from '../filters/filter.ts'
@@ -13,7 +13,7 @@ export type Precedence = 'previous_period' | 'previous_year'
 export const precedenceOf = ({ time }: SideSearch): Precedence | undefined =>
   time === 'previous_period' || time === 'previous_year' ? time : undefined
 
-/** Returns the conversations of a side, without its period. Its fields replace those of the filter for both sides. */
+/** Returns a side's conversations, without its period. The side's fields replace those of the filter for both sides. */
 export const filterOfSide = ({ agent, version, company }: SideSearch, both: Filter): Filter => {
   const { agentIds, agentVersionIds, companyIds, ...others } = both
   const ofBoth = {
@@ -26,7 +26,7 @@ export const filterOfSide = ({ agent, version, company }: SideSearch, both: Filt
   return { ...others, ...(ofVersion ?? ofBoth), ...(companies && { companyIds: companies }) }
 }
 
-/** Returns a filter with dates instead of its period. */
+/** Returns a filter with dates in place of its period. */
 export const withDates = (filter: Filter, period: { since: string | null; until: string | null } | null): Filter => ({
   ...filter,
   ...(period?.since && { since: period.since }),
@@ -35,7 +35,7 @@ export const withDates = (filter: Filter, period: { since: string | null; until:
 
 type Counted = Pick<Group, 'key' | 'n' | 'isOther'>
 
-/** Returns the last two versions of the agent with the most conversations, from groups by agent and version. */
+/** Returns the last two versions of the agent with the most conversations, given groups by agent and version. */
 export const lastVersions = (groups: Counted[]): Sides | undefined => {
   const versions = Map.groupBy(
     groups.flatMap(({ key: [agent, version], n, isOther }) =>
@@ -48,21 +48,21 @@ export const lastVersions = (groups: Counted[]): Sides | undefined => {
     .filter((list) => list.length > 1)
     .toSorted((one, other) => countOf(other) - countOf(one))
   if (!agents) return undefined
-  // IDs sort by the time at which they were created.
+  // IDs sort by creation time.
   const [b, a] = agents.toSorted((one, other) => (one.version < other.version ? 1 : -1))
   if (!a || !b) return undefined
   return { a: { agent: a.agent, version: a.version }, b: { agent: b.agent, version: b.version } }
 }
 
-/** Returns a period and one before it. */
+/** Returns a period and the previous one. */
 export const twoPeriods = (agent: string | undefined, time: string = 'previous_period'): Sides => {
   const side = agent === undefined ? {} : { agent }
   return { a: { ...side, time }, b: side }
 }
 
 /**
- * Returns the sides in the other order. Returns undefined if the period of side A is defined relative to that of side
- * B.
+ * Returns the sides in the opposite order. Returns undefined if the period of side A is defined relative to that of
+ * side B.
  */
 export const swapped = ({ a, b, time }: Sides & { time: string | undefined }): CompareSearch | undefined => {
   if (precedenceOf(a)) return undefined
@@ -71,7 +71,7 @@ export const swapped = ({ a, b, time }: Sides & { time: string | undefined }): C
   return time === undefined ? undefined : { a: { ...b, time }, b: ofA, time: own }
 }
 
-/** Fields of a side that charts group by. */
+/** The fields of a side that charts can be grouped by. */
 const fields: Record<string, 'agent' | 'company'> = { agent: 'agent', company: 'company' }
 
 type SideRequest = {
@@ -81,7 +81,7 @@ type SideRequest = {
   compareTo: CompareTo | undefined
 }
 
-/** Returns the two largest agents or companies of a chart. */
+/** Returns the two largest agents or companies in a chart. */
 const largestOf = ({ groupBy = [], groups }: SideRequest): Sides | undefined => {
   const field = fields[groupBy[0] ?? '']
   const [largest, next] = groups.flatMap(({ key: [key], isOther }) => (key && !isOther ? [key] : []))
@@ -90,7 +90,8 @@ const largestOf = ({ groupBy = [], groups }: SideRequest): Sides | undefined => 
 }
 
 /**
- * Returns the comparison that a chart suggests: its earlier period, or its largest groups, with its filter and period.
+ * Returns the comparison that a chart suggests: with its earlier period, or between its largest groups, using the
+ * chart's filter and period.
  */
 export const searchOfChart = (drawn: SideRequest, timezone: string): CompareSearch => {
   const { period, since, until, ...filter } = drawn.filter

@@ -15,7 +15,7 @@ export const AttachFinding = ({
   start,
   onClose,
 }: {
-  /** The findings to leave out of the options. */
+  /** The findings to omit from the options. */
   attached?: string[]
   onClose: () => void
 } & (

@@ -13,7 +13,7 @@ type BothSidesProps = {
   rows: [name: string, values: BySide, format: (value: number) => string][]
 }
 
-/** Shows values of the agent and the customer next to each other. */
+/** Shows values for the agent and the customer next to each other. */
 export const BothSides = ({ heading, rows }: BothSidesProps) => (
   <table className={styles.pairs}>
     <thead>

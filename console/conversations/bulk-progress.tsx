@@ -11,7 +11,7 @@ import { FaultNote } from '../ui/states.tsx'
 import styles from './bulk-progress.module.css'
 import { type BulkAction, bulkActionsOptions, cancelBulkAction, isUnfinished, undoBulkAction } from './bulk-queries.ts'
 
-/** Finished actions are shown for this long, unless they are dismissed. */
+/** Finished actions stay visible for this long, unless they are dismissed. */
 const shownMs = 15 * 60_000
 const dismissedKey = 'dismissed-bulk-actions'
 

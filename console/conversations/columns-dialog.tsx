@@ -13,7 +13,7 @@ import { soundNames } from './sound-names.ts'
 
 const mostColumns = 50
 
-/** Returns the keys of metadata, metrics, and results among the loaded conversations. */
+/** Returns the keys of metadata, metrics, and results in the loaded conversations. */
 const knownIn = (rows: Found[]) => {
   const keysOf = (read: (row: Found) => string[]) => [...new Set(rows.flatMap(read))].sort()
   return {
@@ -53,7 +53,7 @@ const withWidth = ({ key }: ViewColumn, text: string): ViewColumn => {
   return Number.isInteger(width) && width >= 40 && width <= 1_000 ? { key, width } : { key }
 }
 
-/** Adds, removes, moves, and resizes the columns of the list, by keyboard too. */
+/** Adds, removes, moves, and resizes the columns of the list. Everything also works by keyboard. */
 export const ColumnsDialog = ({
   columns,
   rows,
@@ -63,7 +63,7 @@ export const ColumnsDialog = ({
   columns: ViewColumn[]
   /** The loaded conversations. */
   rows: Found[]
-  /** Undefined for the default columns. */
+  /** Undefined if the default columns are shown. */
   onChange: (columns: ViewColumn[] | undefined) => void
   onClose: () => void
 }) => {

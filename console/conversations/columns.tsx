@@ -1,4 +1,4 @@
-// Defines the columns of the list of conversations: the default ones, and all that people can choose.
+// Defines the columns of the list of conversations: the default columns, and all that can be added.
 
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -74,7 +74,7 @@ const formatMeasure = (name: string, value: number): string => {
   return /ratio$|share$/i.test(name) ? formatPercent(value) : formatNumber(value)
 }
 
-/** A column of a signal or of a measure of sound. */
+/** A column for a signal or a sound measure. */
 const measured = (label: string, key: string, measuresOf: (row: Found) => unknown): Definition => {
   const name = key.slice(key.indexOf(':') + 1)
   return {
@@ -169,7 +169,7 @@ const properties: Record<string, (names: NameOf) => Definition> = {
   }),
 }
 
-/** The columns with a name of their own, in the order of the dialog. */
+/** The columns with their own names, in the order of the dialog. */
 export const propertyKeys = Object.keys(properties)
 
 const resultOf = ({ results }: Found, id: string) => results?.find(({ monitorId }) => monitorId === id)

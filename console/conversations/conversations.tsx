@@ -82,7 +82,7 @@ const useMoves = () => {
 
 type Moves = ReturnType<typeof useMoves>
 
-/** Shows the list without rows: it is loading, failed, or nothing matches. */
+/** Shows the list when it has no rows: while it is loading, after it failed, or if nothing matches. */
 const WithoutRows = ({
   list,
   isFiltered,
@@ -179,7 +179,7 @@ const useChecked = (filter: Filter) => {
   return [checked.key === key ? checked.ids : none, (ids: ReadonlySet<string>) => setChecked({ key, ids })] as const
 }
 
-/** Shows the settings of the list: the height of its rows, and its columns. */
+/** Shows the list's settings: its row height and its columns. */
 const ListTools = ({
   density,
   onDensity,

@@ -1,6 +1,6 @@
-/** Telephones transmit no more. */
+/** Telephones transmit no more than this sample rate can represent. */
 export const decodedRate = 8_000
-/** The longest recording, in seconds, that is downloaded completely. */
+/** The maximum length, in seconds, of a recording that is downloaded completely. */
 export const longestDecoded = 30 * 60
 const maxBytes = 80_000_000
 

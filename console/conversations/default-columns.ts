@@ -2,7 +2,7 @@ import type { Schemas } from '../api/schema.d.ts'
 
 export type ViewColumn = Schemas['ViewColumn']
 
-/** The columns of people who have not chosen any. */
+/** The columns for people who have not selected any. */
 export const defaultColumns: ViewColumn[] = [
   { key: 'channel' },
   { key: 'startedAt' },

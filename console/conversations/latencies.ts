@@ -5,21 +5,21 @@ import { partsOf, type Turn } from './timeline.ts'
 
 export type TurnLatency = {
   turn: number
-  /** When the customer stopped, according to the recording. */
+  /** When the customer stopped speaking, according to the recording. */
   startMs: number
   measuredMs: number
   reportedMs: number | null
-  /** What the provider reports that the response time consists of. */
+  /** The components of the response time, as reported by the provider. */
   parts: [name: string, ms: number][]
 }
 
-/** A turn and a measured response belong together if they start this close to each other. */
+/** A turn and a measured response belong together if their start times are this close. */
 const nearMs = 1_500
 
 const reportedOf = (turn: Turn, parts: TurnLatency['parts']): number | null =>
   turn.latency?.totalMs ?? (parts.length === 0 ? null : parts.reduce((total, [, ms]) => total + ms, 0))
 
-/** Returns the latencies of the turns with a measured response, in their order. */
+/** Returns the latencies of the turns with a measured response, in order. */
 export const pairLatencies = (turns: Turn[], { gaps, speakers }: Pick<Sound, 'gaps' | 'speakers'>): TurnLatency[] => {
   const responses = gaps.filter(({ channel }) => channel === speakers.agent)
   return turns.flatMap((turn): TurnLatency[] => {

@@ -6,7 +6,7 @@ import { PlayFrom } from './play-from.tsx'
 import { transcriptOptions } from './queries.ts'
 import type { Sound } from './sound-queries.ts'
 
-/** More turns would hide what is below them. */
+/** More turns would push the following content out of view. */
 const mostTurns = 8
 
 const kinds = new Map([
@@ -42,7 +42,7 @@ const Bars = ({ latency, longestMs }: { latency: TurnLatency; longestMs: number 
   )
 }
 
-/** Shows the agent's slowest responses: what the provider reports that they consist of, next to what was measured. */
+/** Shows the agent's slowest responses: the components reported by the provider, next to the measured times. */
 export const LatencyWaterfall = ({ id, sound }: { id: string; sound: Sound }) => {
   const { data } = useQuery(transcriptOptions(id))
   const latencies = pairLatencies(data?.turns ?? [], sound)

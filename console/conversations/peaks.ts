@@ -29,7 +29,7 @@ const readPeaks = async (src: string, signal: AbortSignal): Promise<Peaks | null
   return { channels: all.map((peaks) => peaks.map((peak) => peak / loudest)), seconds: sound.duration }
 }
 
-/** Returns the waveform of a recording that the server can't measure, or null if it isn't available. */
+/** Returns the waveform of a recording that the server can't measure, or null if the recording isn't available. */
 export const peaksOptions = (src: string | undefined, seconds: number) =>
   queryOptions({
     queryKey: ['peaks', src],

@@ -5,10 +5,10 @@ import styles from './aside.module.css'
 import { useStage } from './stage.tsx'
 import { keepFocus } from './turn-lines.tsx'
 
-/** Playback starts this long before, so that one hears how it begins. */
+/** Playback starts this much earlier, so that listeners hear how it begins. */
 const leadSeconds = 1
 
-/** Shows something that can be heard from this time on. */
+/** Shows an event that can be played from this time on. */
 export const PlayFrom = ({ ms, children }: { ms: number; children: ReactNode }) => {
   const { playFrom } = useStage()
   const seconds = ms / 1_000

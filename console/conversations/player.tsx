@@ -17,7 +17,7 @@ import { Waveform } from './waveform.tsx'
 const Spectrogram = lazy(async () => (await import('./spectrogram.tsx')).Spectrogram)
 
 const step = 5
-/** How long a new region is at first. */
+/** The initial length of a new region. */
 const regionSeconds = 5
 
 type Conversation = Schemas['Conversation']
@@ -54,7 +54,7 @@ type PlayerProps = {
   /** Seeks to a position, and marks a turn if one is given. */
   onSeek: (seconds: number, turn?: number) => void
   onTurn: (turn: number) => void
-  /** Starts to mark a region. */
+  /** Starts marking a region. */
   onRange: (from: number, to: number) => void
 }
 
@@ -66,7 +66,7 @@ const pointsOf = (marks: PlayerProps['marks']): Point[] =>
     .flatMap(({ seconds, turn }) => (seconds === null ? [] : [{ seconds, turn }]))
     .filter(({ seconds }, at, all) => seconds !== all[at - 1]?.seconds)
 
-/** Returns the next point. A point that was just jumped to still counts as the current one a moment later. */
+/** Returns the next point. A point that was just jumped to still counts as the current one for a moment. */
 const nextPoint = (points: Point[], now: number, forward: boolean): Point | undefined =>
   forward ? points.find(({ seconds }) => seconds > now + 0.05) : points.findLast(({ seconds }) => seconds < now - 1)
 
@@ -85,7 +85,7 @@ export const Player = ({ conversation, src, player, bands, marks, length, marked
     if (next) onSeek(next.seconds, next.turn)
   }
   const points = pointsOf(marks)
-  /** Jumps to the previous or next turn. If some turns have no timestamp, uses their order. */
+  /** Jumps to the previous or next turn. If some turns have no timestamp, jumps in turn order. */
   const jumpTurns = (forward: boolean) => {
     const from = marked ?? -1
     const next = forward ? marks.find(({ turn }) => turn > from) : marks.findLast(({ turn }) => turn < from)

@@ -12,7 +12,7 @@ const OpenOriginal = lazy(async () => (await import('./open-original.tsx')).Open
 
 type Span = { startMs: number; endMs: number }
 
-/** Lists what was redacted in the recording, and lets admins open its sealed original. */
+/** Lists the redactions in the recording, and lets admins open its sealed original. */
 export const Redacted = ({ id, spans }: { id: string; spans: Span[] }) => {
   const isAdmin = useMay('admin')
   const { data: organization } = useQuery({ ...organizationOptions, enabled: isAdmin })

@@ -58,13 +58,13 @@ const RegionLine = ({ region, finding }: { region: Region; finding: string | und
 type RegionsProps = {
   /** The conversation's ID. */
   id: string
-  /** The span that is about to be marked. */
+  /** The span that is being marked. */
   range: Range | undefined
-  /** The span was marked, or nobody wants to mark it. */
+  /** Called when the span was marked, or when marking was cancelled. */
   onClose: () => void
 }
 
-/** Shows the regions of the recording that people marked, and marks another one. */
+/** Shows the regions of the recording that people have marked, and marks new ones. */
 export const Regions = ({ id, range, onClose }: RegionsProps) => {
   const { rows, error, retry, more, isFetchingMore } = useList(regionsOptions(id))
   const isEmpty = !range && !error && !rows?.length

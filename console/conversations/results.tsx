@@ -32,7 +32,7 @@ const Quote = ({ turn, quote }: { turn: number; quote: string }) => {
   )
 }
 
-/** Shows a result's evidence. That of fields is shown with their values. */
+/** Shows a result's evidence. The evidence for fields is shown with their values. */
 const Evidence = ({ result: { evidence, fields } }: { result: Result }) => {
   const own = evidence.filter(({ field }) => field === undefined || !fields || !(field in fields))
   if (own.length === 0) return null

@@ -16,11 +16,11 @@ import styles from './pick-one.module.css'
 
 type Estimate = Schemas['EvaluationEstimate']
 
-/** The longest period that a run can have. */
+/** The maximum period of a run. */
 const longestDays = 3_659
 const hourMs = 3_600_000
 
-/** Returns which conversations a run evaluates. A filter without a period goes back as far as a run can. */
+/** Returns which conversations a run evaluates. If a filter has no period, the run goes back as far as possible. */
 const populationOf = (selection: Selection) => {
   if ('ids' in selection) return { conversationIds: selection.ids }
   const { since, until, period, ...filter } = selection.filter

@@ -8,7 +8,7 @@ export type Filter = Schemas['Filter']
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The fields with several values. They must be lists, or the form can't show them. */
+/** The fields with several values. They must be lists, because the form can't show anything else. */
 const lists = [
   'agentIds',
   'agentVersionIds',
@@ -22,7 +22,7 @@ const lists = [
   'tags',
 ]
 
-/** The text properties that each condition of these fields must have. */
+/** The properties that each condition in these fields must have as text. */
 const conditions: Record<string, string[]> = {
   monitors: ['id'],
   metadata: ['key', 'op'],
@@ -93,7 +93,7 @@ export const readSort = (value: unknown): { sort?: Sort } => {
   return { sort: { by: value.by, direction: value.direction === 'asc' ? 'asc' : 'desc' } }
 }
 
-/** The state of a saved view. Missing columns and a missing sort mean the defaults. */
+/** The state of a saved view. If the columns or the sort are missing, the defaults apply. */
 export type ListState = { filter?: Filter; columns?: Columns; sort?: Sort }
 
 export type ConversationsSearch = ConversationSearch & ListState & { view?: string; open?: string }

@@ -24,7 +24,7 @@ const mostSelected = 100_000
 type SelectedRowsProps = {
   checked: ReadonlySet<string>
   state: ListState
-  /** Whether more conversations match than are selected, so that all can be selected. */
+  /** Whether more conversations match than are selected, so that all of them can be selected. */
   mayHaveMore: boolean
   onClear: () => void
 }

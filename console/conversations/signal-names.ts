@@ -1,4 +1,4 @@
-/** The signals that people can show and sort by, with their labels. */
+/** The signals that people can display and sort by, with their labels. */
 const labels: Record<string, string> = {
   'responseLatencyMs.p50': 'Median response time',
   'responseLatencyMs.p95': 'Response time, p95',

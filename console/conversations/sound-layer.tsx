@@ -17,12 +17,12 @@ type SoundLayerProps = Size & {
   upper: number
 }
 
-/** Thin bands at the outer edges show speech, and the middle shows what happens between the speakers. */
+/** Thin bands at the outer edges show speech, and the middle shows events between the speakers. */
 const [speechHeight, gapHeight] = [3, 4]
 
 const faults = new Set<Sound['marks'][number]['kind']>(['clipping', 'dropout', 'packet_gap', 'cut_off'])
 
-/** Draws over a waveform what was measured of it: speech, slow responses, talk-over, and marks; and marked regions. */
+/** Draws sound measures over a waveform: speech, slow responses, talk-over, and marks. Also draws marked regions. */
 export const SoundLayer = ({ id, sound, length, upper, width, lane }: SoundLayerProps) => {
   const { rows = [] } = useList(regionsOptions(id))
   const seconds = (ms: number) => (ms / 1_000 / length) * width

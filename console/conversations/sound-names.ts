@@ -1,4 +1,4 @@
-// The measures of sound that people can show, filter, and sort by, with their labels.
+// The sound measures that people can display, filter, and sort by, with their labels.
 
 const sides = { agent: 'Agent', customer: 'Customer' }
 const statistics = { p50: ', median', p95: ', p95', max: ', longest', count: ', count' }

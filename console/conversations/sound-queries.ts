@@ -6,7 +6,7 @@ import type { Schemas } from '../api/schema.d.ts'
 export type Sound = Schemas['Sound']
 export type Region = Schemas['ConversationRegion']
 
-// Changes of the conversation also update its sound, because the key starts like that of the conversation.
+// Changes to the conversation also update its sound, because the sound's key starts with the conversation's key.
 export const soundOptions = (id: string) =>
   queryOptions({
     queryKey: ['conversations', id, 'sound'],

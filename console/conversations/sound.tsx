@@ -41,7 +41,7 @@ const markNames: Record<Kind, string> = {
 
 const kinds = Object.keys(markNames) as Kind[]
 
-/** Shows the longest place of a kind, and how many there are. */
+/** Shows the longest mark of a kind, and the number of such marks. */
 const WorstMark = ({ kind, sound: { marks, speakers } }: { kind: Kind; sound: Sound }) => {
   const all = marks.filter((mark) => mark.kind === kind)
   const worst = longestOf(all)
@@ -58,7 +58,7 @@ const WorstMark = ({ kind, sound: { marks, speakers } }: { kind: Kind; sound: So
   )
 }
 
-/** Lists the worst place of each measure, with a button that plays it. */
+/** Lists the worst occurrence for each measure, with a button that plays it. */
 const Places = ({ sound }: { sound: Sound }) => {
   const { gaps, talkOver, marks, speakers } = sound
   const slowest = longestOf(gaps)

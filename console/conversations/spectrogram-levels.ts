@@ -1,21 +1,24 @@
 /** Computes the levels of a spectrogram. */
 
 const size = 256
-/** The frequencies from 0 to half the sample rate. */
+/** The number of frequencies from 0 to half the sample rate. */
 export const spectrogramBins = size / 2
 
 const radians = (at: number): number => (2 * Math.PI * at) / size
 
-/** The number of windows in a column. The column shows the loudest one. More would take too long for long recordings. */
+/**
+ * The number of windows in a column. The column shows the loudest window. More windows would take too long for long
+ * recordings.
+ */
 const mostWindows = 4
 const [quietestDb, loudestDb] = [-90, -20]
 
-/** The order in which the transform reads its input: with the bits of each index reversed. */
+/** The order in which the transform reads its input: the bits of each index are reversed. */
 const inputOrder = Uint8Array.from({ length: size }, (_, at) =>
   Number.parseInt(at.toString(2).padStart(8, '0').split('').reverse().join(''), 2),
 )
 
-/** Replaces values, which are in the order above, with their discrete Fourier transform. */
+/** Replaces values with their discrete Fourier transform. The values are in the order above. */
 const transform = (real: Float64Array, imaginary: Float64Array): void => {
   for (let width = 1; width < size; width *= 2) {
     for (let at = 0; at < size / 2; at++) {
@@ -35,7 +38,7 @@ const transform = (real: Float64Array, imaginary: Float64Array): void => {
   }
 }
 
-/** Sets the levels, from 0 to 255, to those of this window where it is louder. */
+/** Raises the levels, from 0 to 255, to those of this window where the window is louder. */
 const addWindow = (samples: Float32Array, start: number, levels: Uint8Array): void => {
   const [real, imaginary] = [new Float64Array(size), new Float64Array(size)]
   inputOrder.forEach((from, at) => {

@@ -6,7 +6,7 @@ import styles from './spectrogram.module.css'
 import { columnLevels, spectrogramBins } from './spectrogram-levels.ts'
 
 const columns = 1_000
-/** The browser can react between this many columns. */
+/** After this many columns, the browser gets a chance to react. */
 const columnsAtOnce = 50
 
 const soundOf = (src: string) => ({
@@ -56,7 +56,7 @@ type SpectrogramProps = {
   length: number
 }
 
-/** Shows the frequencies of the recording, below its waveform and at the same scale. */
+/** Shows the recording's frequencies, below its waveform and on the same scale. */
 export const Spectrogram = ({ src, length }: SpectrogramProps) => {
   const isTooLong = length > longestDecoded
   const { data: sound, isPending, error } = useQuery({ ...soundOf(src), enabled: !isTooLong })

@@ -51,9 +51,9 @@ type StageProps = {
   results: Result[]
   place: Position
   onPlace: (place: Position) => void
-  /** Appears above everything else. */
+  /** Shown above everything else. */
   head?: ReactNode
-  /** Appears on the right, or below if there is no room. */
+  /** Shown on the right, or below if there is not enough space. */
   aside: ReactNode
   asideLabel: string
   /** The surrounding element already scrolls. */
@@ -75,16 +75,16 @@ const roundly = (seconds: number) => Math.round(seconds * 10) / 10
 
 const none: Result[] = []
 
-/** A span of the recording, in seconds, that is about to be marked. */
+/** A span of the recording, in seconds, that is being marked. */
 export type Range = { from: number; to: number }
 
 /**
- * The time for which a recording's URL is used. It is valid for most of a day, and replacing it earlier would interrupt
- * the playback.
+ * The time for which a recording's URL is used. The URL is valid for most of a day, and replacing it earlier would
+ * interrupt playback.
  */
 const urlLifetimeMs = 12 * 60 * 60 * 1_000
 
-/** Returns the first URL of a conversation's recording until it gets old. */
+/** Returns the first URL of a conversation's recording until it becomes too old. */
 const useStableUrl = (id: string, address: string | undefined): string | undefined => {
   const [kept, setKept] = useState({ id, address, at: Date.now() })
   const isOld = kept.id !== id || Date.now() - kept.at > urlLifetimeMs
@@ -222,7 +222,7 @@ export const Stage = ({ id, ...rest }: StageProps) => {
   const version = updatedAt && `${updatedAt} ${recording?.status}`
   const seen = useRef<string>(undefined)
   useEffect(() => {
-    // The version shows that the conversation or its recording has been updated.
+    // The version changes when the conversation or its recording is updated.
     if (version !== undefined && seen.current !== undefined && seen.current !== version) void refetch()
     seen.current = version ?? seen.current
   }, [version, refetch])

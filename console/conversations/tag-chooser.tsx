@@ -17,7 +17,7 @@ type TagOption = { value: string; label: string; count?: number }
 /** Returns the tag as the server stores it. */
 const normalize = (typed: string): string => typed.trim().toLowerCase()
 
-/** Suggests known tags, and the typed one at the end if no conversation has it yet. */
+/** Suggests known tags, followed by the typed tag if no conversation has it yet. */
 const useOptions = (typed: string): TagOption[] => {
   const tag = normalize(typed)
   const { data = [] } = useQuery({ ...knownTagsOptions(tag), placeholderData: (before) => before })
@@ -36,7 +36,7 @@ type TagChooserProps = {
   onChange: (tags: string[]) => void
 }
 
-/** Selects tags by typing: known ones, or new ones. */
+/** Selects known or new tags by typing. */
 export const TagChooser = ({ label, hint, value, onChange }: TagChooserProps) => {
   const [typed, setTyped] = useState('')
   const highlighted = useRef<TagOption>(undefined)
@@ -48,7 +48,7 @@ export const TagChooser = ({ label, hint, value, onChange }: TagChooserProps) =>
   }
   const press = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' && event.key !== ',') return
-    // Enter chooses a tag, and does not submit the form.
+    // Enter selects a tag instead of submitting the form.
     event.preventDefault()
     if (event.key === ',' || highlighted.current === undefined) add([typed])
   }

@@ -7,7 +7,7 @@ import type { Action } from './bulk-queries.ts'
 import { TagChooser } from './tag-chooser.tsx'
 import styles from './tags.module.css'
 
-/** Asks for tags to add to the selected rows, and to remove from them. */
+/** Asks for tags to add to the selected rows, and tags to remove from them. */
 export const TagRows = ({ start, onClose }: { start: (action: Action) => Promise<void>; onClose: () => void }) => {
   const [add, setAdd] = useState<string[]>([])
   const [remove, setRemove] = useState<string[]>([])

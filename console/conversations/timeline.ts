@@ -1,4 +1,4 @@
-// Arranges a transcript for reading: which turns share a line, when each occurs, and which responses were slow.
+// Arranges a transcript for reading: which turns share a line, when each turn occurs, and which responses were slow.
 
 import type { Schemas } from '../api/schema.d.ts'
 
@@ -34,7 +34,7 @@ const resultOf = (turns: Turn[], at: number, taken: Set<number>): Turn | undefin
   )
 }
 
-/** Returns the turns of the previous line if this turn starts before the last of them ends. */
+/** Returns the turns on the previous line if this turn starts before the last of them ends. */
 const overlappedBy = (turn: Turn, line: Line | undefined): Turn[] | undefined => {
   if (line?.kind !== 'message' && line?.kind !== 'overlap') return undefined
   const turns = turnsOf(line)
@@ -94,7 +94,7 @@ export const waitsOf = (turns: Turn[]): Map<number, number> => {
 /** A response that takes longer than this is marked as slow. */
 export const slowMs = 2_000
 
-/** Returns the parts of a response time, if the source reports them. */
+/** Returns the components of a response time, if the source reports them. */
 export const partsOf = ({ latency }: Turn): [name: string, ms: number][] =>
   latency === null
     ? []
@@ -110,8 +110,8 @@ export const partsOf = ({ latency }: Turn): [name: string, ms: number][] =>
 export type Band = { index: number; role: Turn['role']; from: number; to: number }
 
 /**
- * Returns when each speaker talks, in seconds. A turn without an end lasts until the next turn, or for the estimated
- * duration of its words.
+ * Returns when each speaker talks, in seconds. A turn without an end time lasts until the next turn, or for the
+ * estimated duration of its words.
  */
 export const bandsOf = (turns: Turn[]): Band[] => {
   const timed = turns.filter((turn) => isSaid(turn) && turn.startMs !== null)
@@ -137,7 +137,7 @@ export const bandAt = (bands: Band[], seconds: number): Band | undefined => {
 
 type Result = Schemas['MonitorResult']
 
-/** A quote that a monitor cites. */
+/** A quote cited by a monitor. */
 export type Mark = { turn: number; seconds: number | null; quote: string; monitorId: string; affected: boolean }
 
 export const marksOf = (results: Result[], turns: Turn[]): Mark[] =>

@@ -46,7 +46,7 @@ const useFollowing = (current: number | undefined, marked: number | undefined, p
     if (!row || (!always && performance.now() - scrolledAt.current < 4_000)) return
     const bring = () => row.scrollIntoView({ block: 'center' })
     bring()
-    // Rows outside of the window only get their height at this point.
+    // Rows outside the window only get their height at this point.
     requestAnimationFrame(bring)
   }, [])
   useEffect(() => {

@@ -8,7 +8,7 @@ type Transcript = Schemas['Transcript']
 const aboutCost = (cost: number | null | undefined): string =>
   typeof cost === 'number' ? ` It cost $${cost.toFixed(cost < 0.1 ? 4 : 2)}.` : ''
 
-/** Says that a model made the transcript from the recording, or why it hasn’t. */
+/** Explains that a model created the transcript from the recording, or why it hasn't. */
 export const TranscriptionNote = ({ transcribedBy, transcription }: Transcript) => {
   const model = transcription ? splitModel(transcription.model).model : transcribedBy
   if (transcription?.status === 'failed') {

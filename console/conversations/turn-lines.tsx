@@ -4,7 +4,7 @@ import { formatClock, formatMs } from '../lib/format.ts'
 import { type Mark, partsOf, slowMs, speakerOf, type Turn } from './timeline.ts'
 import styles from './turn-lines.module.css'
 
-/** Keeps the focus where it is on a mouse click, so that space still plays and pauses. */
+/** Keeps the focus unchanged on a mouse click, so that space still plays and pauses. */
 export const keepFocus = (event: MouseEvent) => event.preventDefault()
 
 export type LineContext = { waits: Map<number, number>; marks: Mark[]; onTurn: (turn: number) => void }

@@ -13,7 +13,7 @@ const isSame = (a: Position, b: Position) => a.at === b.at && a.turn === b.turn
  */
 export const usePosition = (position: Position, onPosition: (position: Position) => void) => {
   const [shown, setShown] = useState(position)
-  /** The position after the URL changed in another way, such as the back button or a link. */
+  /** The position after the URL was changed in another way, such as by the back button or a link. */
   const [led, setLed] = useState<Position>()
   const now = useRef(position)
   const reported = useRef(position)

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Option } from '../ui/controls.tsx'
 
-/** Returns the measures of sound with their labels. They load when a page needs them. */
+/** Returns the sound measures with their labels. They load when a page needs them. */
 export const useSounds = (isEnabled: boolean): Option[] => {
   const { data = [] } = useQuery({
     queryKey: ['sounds'],

@@ -20,7 +20,7 @@ const ViewActions = lazy(async () => (await import('./view-actions.tsx')).ViewAc
 
 export type View = Schemas['SavedView']
 
-/** The tab without a saved view. Its address also keeps the default view from opening. */
+/** The tab without a saved view. Its address also prevents the default view from opening. */
 const allTab = 'all'
 
 const viewsOptions = listOptions(['saved-views'], (cursor) =>
@@ -56,11 +56,11 @@ const isSame = (a: ListState, b: ListState): boolean => spell(a) === spell(b)
 
 const searchOf = (view: View): ConversationsSearch => ({ view: view.id, ...stateOf(view) })
 
-/** Sorts views by name, shared ones first. */
+/** Sorts views by name, with shared views first. */
 const inOrder = (views: View[]): View[] =>
   views.toSorted((a, b) => Number(b.shared) - Number(a.shared) || a.name.localeCompare(b.name))
 
-/** Opens the default view if the address does not select anything. */
+/** Opens the default view if the address doesn't select anything. */
 const useDefaultView = (views: View[] | undefined, isPlain: boolean): void => {
   const navigate = useNavigate({ from: '/conversations' })
   const view = isPlain ? views?.find(({ isDefault }) => isDefault) : undefined

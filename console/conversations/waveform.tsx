@@ -81,7 +81,7 @@ const Bands = ({ player, bands, length, current }: WaveformProps & { current: nu
     />
   ))
 
-/** Returns whether the reader has stayed for a moment. Moving through a list must not download each recording. */
+/** Returns whether the reader has stayed for a moment. Moving through a list must not download every recording. */
 const useIsStaying = (): boolean => {
   const [stays, setStays] = useState(false)
   useEffect(() => {
@@ -104,7 +104,10 @@ type Props = WaveformProps & {
   onRange: ((from: number, to: number) => void) | undefined
 }
 
-/** Returns what was measured of the recording, and its waveform. If it can't be measured, the browser reads the waveform. */
+/**
+ * Returns the recording's sound measures and its waveform. If the recording can't be measured, the browser computes the
+ * waveform.
+ */
 const useSound = (id: string, src: string | undefined, length: number) => {
   const { data: sound } = useQuery({ ...soundOptions(id), enabled: src !== undefined })
   const measured = useMemo(() => (sound ? measuredPeaks(sound) : null), [sound])
@@ -112,7 +115,7 @@ const useSound = (id: string, src: string | undefined, length: number) => {
   return { sound: measured ? sound : undefined, peaks: measured ?? decoded }
 }
 
-/** Shows the conversation's timeline: who speaks when, both waveforms, and above them the monitors' evidence. */
+/** Shows the conversation's timeline: who speaks when, both waveforms, and the monitors' evidence above them. */
 export const Waveform = ({ id, player, bands, length, src, marks, current, onSeek, onRange }: Props) => {
   const stays = useIsStaying()
   const { sound, peaks } = useSound(id, stays ? src : undefined, length)

@@ -1,7 +1,7 @@
 const dayMs = 86_400_000
 
 /**
- * Returns the time `days` days before the current hour. It stays the same for an hour, so queries that use it are
+ * Returns the time `days` days before the current hour. The time stays the same for an hour, so queries that use it are
  * cached.
  */
 export const daysAgo = (days: number): string =>

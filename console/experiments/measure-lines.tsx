@@ -18,7 +18,7 @@ const kindsOf = (monitor: Monitor): Option[] => [
 const keysOf = (monitor: Monitor, kind: MeasureDraft['kind']): Option[] =>
   kind === 'category' ? categoriesOf(monitor) : measuredFieldsOf(monitor).map((value) => ({ value, label: value }))
 
-/** Starts with the first category or field. Those of external monitors are unknown, so people enter them. */
+/** Starts with the first category or field. The outputs of external monitors are unknown, so people enter them. */
 const start = (monitor: Monitor, kind: MeasureDraft['kind']): MeasureDraft => {
   const key = kind === 'result' ? '' : (keysOf(monitor, kind)[0]?.value ?? '')
   return { metricId: monitor.id, kind, key, low: '', high: '' }
@@ -56,7 +56,7 @@ type MeasureLinesProps = {
   fault: string | undefined
 }
 
-/** Shows which categories and fields of the monitors are outcomes. Without one, a monitor's result is. */
+/** Shows which of the monitors' categories and fields are outcomes. Without any, a monitor's result is the outcome. */
 export const MeasureLines = ({ monitorIds, measures, onChange, fault }: MeasureLinesProps) => {
   const { data = [] } = useQuery(namesOptions('monitors'))
   const monitors = (data as Monitor[]).filter(

@@ -88,7 +88,7 @@ const filterOfCohort = (conditions: Experiment['cohortFilters']): Schemas['Filte
 
 type Selected = Pick<Schemas['Filter'], 'monitors' | 'categories'>
 
-/** Returns the part of a filter that selects the conversations of an outcome, as far as filters can. */
+/** Returns the conditions that select an outcome's conversations, to the extent that filters can express them. */
 export const selectOutcome = (
   { metricId, measure }: Pick<Outcome, 'metricId' | 'measure'>,
   result: 'affected' | 'all' | 'unscored',

@@ -101,7 +101,7 @@ export const startOf = (schedule: Schedule): Draft => {
   }
 }
 
-/** A week, day, or month that ends at midnight is exported an hour later, so that its conversations have settled. */
+/** A week, day, or month that ends at midnight is exported one hour later, so that its conversations are complete. */
 const afterMidnight = '01:00'
 
 /** Returns the recurrence and the period of each run for a schedule that repeats an export. */

@@ -24,7 +24,7 @@ describe('an export’s draft', () => {
   })
 
   it('ends later than it starts by the instant, not by the clock', () => {
-    // Clocks show 02:30 twice that night, and the first one counts.
+    // That night, clocks show 02:30 twice, and the first occurrence counts.
     const night = { ...startOf(config), since: '2026-10-25T02:30', until: '2026-10-25T03:00' }
     expect(readDraft(night)).toMatchObject({
       config: { since: '2026-10-25T00:30:00.000Z', until: '2026-10-25T02:00:00.000Z' },

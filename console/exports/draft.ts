@@ -34,7 +34,7 @@ export const paramsOf = ({ since, until, ...rest }: Draft): Partial<Config> => {
 export const withoutEmpty = <T extends object>(fields: T): Partial<T> => {
   const isFilled = (value: unknown) =>
     ![undefined, '', false].includes(value as never) && !(Array.isArray(value) && value.length === 0)
-  // The result has some of the same fields.
+  // The result has a subset of the same fields.
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => isFilled(value))) as Partial<T>
 }
 

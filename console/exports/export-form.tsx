@@ -38,7 +38,7 @@ type FormProps = {
   children: ReactNode
 }
 
-/** Shows the fields of an export, and next to them a preview of its contents. */
+/** Shows the fields for an export, and next to them a preview of its contents. */
 export const ExportForm = ({ read, operationId, children }: FormProps) => {
   const navigate = useNavigate({ from: '/exports/new' })
   const ask = useMutation({

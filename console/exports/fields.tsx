@@ -1,4 +1,4 @@
-// Shows the fields of an export except its period, shared with export schedules.
+// Shows an export's fields except its period, shared with export schedules.
 import { X } from 'lucide-react'
 import { useNames } from '../api/names.ts'
 import { MetadataLines } from '../filters/filter-lines.tsx'
@@ -18,7 +18,7 @@ const results = [
   { value: 'affected', label: 'Affected only' },
   { value: 'not_affected', label: 'Not affected only' },
 ]
-// Browsers only list time zones of places, so UTC is added.
+// Browsers only list the time zones of places, so UTC is added.
 export const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')].map((zone) => ({ value: zone, label: zone }))
 
 export const Monitors = ({ draft, change }: FieldsProps) => {

@@ -6,7 +6,7 @@ export const formats: { value: NonNullable<ResultsConfig['format']>; label: stri
   { value: 'parquet', label: 'Parquet' },
 ]
 
-/** The formats of conversations. */
+/** The formats for exports of conversations. */
 export const listFormats: { value: NonNullable<List['format']>; label: string }[] = [
   ...formats,
   { value: 'jsonl', label: 'JSON lines' },

@@ -23,7 +23,10 @@ const isExportable = (key: string, entitlements: Entitlements, monitors: Option[
   return entitlements.monitors && monitors.some(({ value }) => value === rest.join(':'))
 }
 
-/** Returns the list without columns that would be empty: those of deleted monitors, and those without entitlement. */
+/**
+ * Returns the list without columns that would be empty: those for deleted monitors, and those for which the entitlement
+ * is missing.
+ */
 export const exportable = (list: ListConfig, entitlements: Entitlements, monitors: Option[]): ListConfig => ({
   ...list,
   columns: list.columns.filter(({ key }) => isExportable(key, entitlements, monitors)),

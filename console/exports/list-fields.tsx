@@ -1,4 +1,4 @@
-// Shows the fields of an export of conversations, shared with export schedules.
+// Shows the fields for an export of conversations, shared with export schedules.
 
 import { Columns3 } from 'lucide-react'
 import { useState } from 'react'

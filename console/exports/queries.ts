@@ -14,14 +14,14 @@ export type ListConfig = Schemas['ConversationExportConfig']
 export type Config = ResultsConfig | ListConfig
 export type Export = Schemas['MonitorExport'] | Schemas['ConversationExport']
 
-/** A configuration of monitor results except its period. */
+/** A configuration for an export of monitor results, without its period. */
 export type What = Omit<ResultsConfig, 'since' | 'until' | 'timezone' | 'notificationEndpointId'>
-/** A configuration of conversations without the properties that schedules define themselves. */
+/** A configuration for an export of conversations, without the properties that schedules define themselves. */
 export type List = Omit<ListConfig, 'timezone' | 'notificationEndpointId'>
 
 export const isOfList = (config: Config): config is ListConfig => 'columns' in config
 
-/** Returns the path of the resource in the API. */
+/** Returns the resource's path in the API. */
 export const resourceOf = (config: Config) => (isOfList(config) ? 'conversation-exports' : 'monitor-exports')
 
 const exportsKey = ['exports', 'list']
@@ -36,7 +36,7 @@ const listsOptions = listOptions<Export>([...exportsKey, 'conversation-exports']
 
 const refreshExports = () => queryClient.invalidateQueries({ queryKey: exportsKey })
 
-/** Returns the exports of both kinds as one list. Those of monitor results need the entitlement. */
+/** Returns both kinds of exports as one list. Exports of monitor results require the entitlement. */
 export const useExports = () => {
   const { entitlements } = useMe()
   const results = useList<Export>({ ...resultsOptions, enabled: entitlements.monitors })
@@ -80,7 +80,7 @@ const preview = (config: Config, signal: AbortSignal) =>
     ? answer(api.POST('/v1/conversation-exports/preview', { body: { config }, signal }))
     : answer(api.POST('/v1/monitor-exports/preview', { body: { config }, signal }))
 
-/** Returns the query for the number of rows of an export, and the first rows. */
+/** Returns the query for an export's first rows and its total number of rows. */
 export const previewOptions = (config: Config | undefined) =>
   queryOptions({
     queryKey: ['exports', 'preview', config],
@@ -127,7 +127,7 @@ export const watchExport = async (of: Export): Promise<void> => {
   for (;;) {
     const changed = nextChange(resourceOf(config), id)
     const state = await read(of).catch(asFault)
-    // This stops if the member has signed out or lost access. If the server can't be reached, it tries again.
+    // This stops if the member has signed out or lost access. If the server can't be reached, it retries.
     if (state instanceof Fault && [401, 403, 404].includes(state.status)) return void watched.delete(id)
     if (state instanceof Fault || isUnderway(state)) {
       await changed

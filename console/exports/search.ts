@@ -4,7 +4,9 @@ import { readColumns, readFilter, readSort } from '../conversations/search.ts'
 type Config = Partial<Schemas['MonitorExportConfig']>
 type List = Partial<Schemas['ConversationExportConfig']>
 
-/** The form's initial configuration, of monitor results or of conversations: from another export or from a list. */
+/**
+ * The form's initial configuration, for monitor results or conversations. It comes from another export or from a list.
+ */
 export type ExportSearch = { config?: Config; list?: List }
 
 const isListOfObjects = (value: unknown): boolean =>

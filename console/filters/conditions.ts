@@ -21,10 +21,13 @@ export const conditionsOf = ({ anyOf = [], exclude, ...own }: Filter): Condition
   or: anyOf,
 })
 
-/** Returns whether another condition can be excluded. It can't next to an exclusion that has alternatives itself. */
+/**
+ * Returns whether another condition can be excluded. This is impossible next to an exclusion that has alternatives
+ * itself.
+ */
 export const canExclude = ({ not }: Conditions): boolean => not.every((part) => !('anyOf' in part)) && not.length < 10
 
-/** Returns the filter of conditions. A single alternative becomes an ordinary condition. */
+/** Returns the filter for these conditions. A single alternative becomes an ordinary condition. */
 export const filterOf = ({ all, not, or }: Conditions): Filter => {
   const [only, ...more] = or
   const own = joinParts(only && more.length === 0 ? [...all, ...splitPart(only)] : all)
@@ -42,7 +45,7 @@ export const without = (conditions: Conditions, kind: Kind, at: number): Conditi
   [kind]: conditions[kind].toSpliced(at, 1),
 })
 
-/** Adds a condition. The first alternative is the condition that was added last. */
+/** Adds a condition. With the first alternative, the condition that was added last becomes an alternative, too. */
 export const withCondition = (conditions: Conditions, kind: Kind, part: Part): Conditions => {
   if (kind === 'not') return canExclude(conditions) ? { ...conditions, not: [...conditions.not, part] } : conditions
   if (kind === 'all') return { ...conditions, all: [...conditions.all, part] }

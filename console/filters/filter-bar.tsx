@@ -29,14 +29,14 @@ export const FilterWords = ({ filter }: { filter: Filter }) => {
 type FilterBarProps = {
   filter: Filter
   onChange: (filter: Filter) => void
-  /** Appear at the end of the line. */
+  /** Shown at the end of the line. */
   children?: ReactNode
 }
 
 /** The pause in typing after which the list is updated. */
 const pauseMs = 350
 
-/** Shows a search field for words. The list is updated while they are typed. */
+/** Shows a search field for words. The list is updated during typing. */
 const SearchField = ({ text, onChange }: { text: string; onChange: (text: string) => void }) => {
   const [typed, setTyped] = useState<string>()
   const latest = useRef(onChange)

@@ -39,7 +39,7 @@ export const Lines = ({
   </fieldset>
 )
 
-/** Shows the conditions on metadata, which must all match. A condition without a key is only stored in the form. */
+/** Shows the conditions on metadata, all of which must match. A condition without a key is only kept in the form. */
 export const MetadataLines = ({ filter, onChange }: LinesProps) => {
   const stored = JSON.stringify(filter.metadata ?? [])
   const [lines, setLines] = useState<Condition[]>(filter.metadata ?? [])

@@ -6,7 +6,7 @@ import { categoriesOf, fieldsOf } from '../monitors/outputs.ts'
 import type { Monitor } from '../monitors/queries.ts'
 import type { Vocabulary } from './say-phrase.ts'
 
-/** Loads the outputs of all monitors that define them. Their names are read from the same responses. */
+/** Loads the outputs of all monitors that define any. The monitors' names are read from the same responses. */
 export const loadOutputs = async (): Promise<Pick<Vocabulary, 'categories' | 'fields'>> => {
   const monitors = (await queryClient.fetchQuery(namesOptions('monitors'))) as Monitor[]
   return {

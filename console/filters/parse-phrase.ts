@@ -1,4 +1,4 @@
-// Reads the phrases of filters. `say-phrase.ts` writes them.
+// Parses the phrases of filters. `say-phrase.ts` writes them.
 
 import { instantIn } from '../lib/zones.ts'
 import type { Option } from '../ui/controls.tsx'
@@ -45,7 +45,7 @@ const symbols: Record<string, Condition['op']> = {
 
 type Comparison<Op> = [words: string, op: Op]
 
-/** The longest operators are first, because `is not` also starts with `is`. */
+/** The longest operators come first, because `is not` also starts with `is`. */
 const comparisonsOf = <Op extends string>(known: { value: Op; label: string }[]) =>
   [
     ...known.map(({ value, label }): Comparison<Op | Condition['op']> => [label, value]),
@@ -102,7 +102,7 @@ const readTime = (text: string, { timezone }: Vocabulary): Part | undefined => {
   return since || until ? { ...(since && { since }), ...(until && { until }) } : undefined
 }
 
-/** Reads a number, which can be in seconds if the measure is a time. */
+/** Parses a number. It can be in seconds if the measure is a time. */
 const readValue = (name: string, text = ''): number => {
   const seconds = /Ms\b/.test(name) ? /^(.+?) ?s$/.exec(text)?.[1] : undefined
   return seconds === undefined ? Number(text) : Number(seconds) * 1_000
@@ -110,7 +110,7 @@ const readValue = (name: string, text = ''): number => {
 
 const readMeasure = (kind: MeasureKind, text: string, words: Vocabulary): Part | undefined => {
   const condition = readCondition(text)
-  // Other operators compare texts, or nothing.
+  // Other operators compare texts, or don't compare anything.
   if (!condition?.value || condition.op.includes('contains')) return undefined
   const known = measuresOf(kind, words)
   const name = find(known, condition.key) ?? known.find(({ value }) => value === condition.key)?.value
@@ -125,14 +125,17 @@ const readTags = (text: string): Part | undefined => {
 
 const outputKey = /^[a-z]\w{0,63}$/i
 
-/** Reads categories separated by commas, each as its label or key. A label with a comma is only read by itself. */
+/**
+ * Parses categories separated by commas. Each is a label or key. A label that contains a comma can only be the only
+ * one.
+ */
 const readCategoryList = (text: string, options: Option[]): string[] | undefined => {
   const names = find(options, text) === undefined ? text.split(',') : [text]
   const any = names.map((name) => find(options, name.trim()) ?? name.trim().replaceAll(' ', '_'))
   return any.every((key) => outputKey.test(key)) ? [...new Set(any)] : undefined
 }
 
-/** Reads `Asks for a refund, billing by Reason for calling`. Labels and names can contain the word as well. */
+/** Parses `Asks for a refund, billing by Reason for calling`. Labels and names can also contain the word `by`. */
 const readCategories = (text: string, words: Vocabulary): Part | undefined => {
   for (let at = text.indexOf(' by '); at > 0; at = text.indexOf(' by ', at + 1)) {
     const monitorId = find(words.monitors, text.slice(at + ' by '.length))
@@ -143,7 +146,7 @@ const readCategories = (text: string, words: Vocabulary): Part | undefined => {
   return undefined
 }
 
-/** Reads the values of `is any of`. A value with a comma is in quotation marks. */
+/** Parses the values of `is any of`. A value that contains a comma is in quotation marks. */
 const readValues = (text: string): string[] => [
   ...new Set([...text.matchAll(/"([^"]*)"|[^,\s][^,]*/g)].map(([all, quoted]) => quoted ?? all.trim())),
 ]
@@ -161,8 +164,8 @@ const readFieldOf = (text: string, monitorId: string): FieldCondition | undefine
 }
 
 /**
- * Reads `amount is at least 100 by Refunds`. Values and names can contain the word as well. The name can be omitted if only
- * one monitor has the field.
+ * Parses `amount is at least 100 by Refunds`. Values and names can also contain the word `by`. The name can be omitted
+ * if only one monitor has the field.
  */
 const readFieldCondition = (text: string, words: Vocabulary): Part | undefined => {
   for (let at = text.indexOf(' by '); at > 0; at = text.indexOf(' by ', at + 1)) {
@@ -175,7 +178,7 @@ const readFieldCondition = (text: string, words: Vocabulary): Part | undefined =
   return condition && only && more.length === 0 ? { fields: [{ ...condition, monitorId: only.monitorId }] } : undefined
 }
 
-/** Reads what follows the name of a field and a colon. */
+/** Parses the text after a field's name and a colon. */
 const readField = (field: string, text: string, words: Vocabulary): Part | undefined => {
   const list = lists.find(([name]) => name === field)
   if (list) {
@@ -215,7 +218,8 @@ const readField = (field: string, text: string, words: Vocabulary): Part | undef
 }
 
 /**
- * Returns the conditions of phrases joined by `and`, unless one of them is not a condition, like the rest of a value.
+ * Returns the conditions in phrases joined by `and`. Returns undefined if one of them is not a condition but, for
+ * example, the rest of a value.
  */
 const readSeveral = (text: string, words: Vocabulary): Part | undefined => {
   const phrases = text.split(/\s+and\s+/i)
@@ -244,6 +248,6 @@ const readOne = (text: string, words: Vocabulary): Part | undefined => {
   return condition && (/^metric /i.test(text) ? { metrics: [condition] } : { metadata: [condition] })
 }
 
-/** Returns whether a part only has allowed fields. A filter without dates has no period either. */
+/** Returns whether a part has only allowed fields. If dates are not allowed, it can't have a period either. */
 export const isAllowed = (part: Part | undefined, without: readonly string[]): boolean =>
   part !== undefined && Object.keys(part).every((name) => !without.includes(name === 'period' ? 'since' : name))

@@ -34,7 +34,7 @@ describe('choosing a time', () => {
   })
 })
 
-// These cases are the same as those of the service, which uses PostgreSQL's rules.
+// The service's tests have the same cases. The service uses PostgreSQL's rules.
 describe('the dates of a period', () => {
   const wednesday = '2026-04-01T10:30:00.000Z'
   it.each<[Period, string, string, string]>([

@@ -3,7 +3,7 @@ import type { Filter } from './filter.ts'
 
 export type Period = NonNullable<Filter['period']>
 
-/** Returns the value of an option: the kind of the period, and its length or unit. */
+/** Returns an option's value: the period's kind, and its length or unit. */
 export const codeOf = ({ last, current, previous }: Period): string => {
   if (last !== undefined) return `last:${last}`
   return current !== undefined ? `current:${current}` : `previous:${previous}`
@@ -42,7 +42,7 @@ export const labelOf = (period: Period): string => {
   return count === 1 ? `Last ${unit}` : `Last ${count} ${unit}s`
 }
 
-/** Returns the options for the time of a filter. They include its period, even if that was chosen elsewhere. */
+/** Returns the options for a filter's time. They include the filter's period, even if it was selected elsewhere. */
 export const timeOptions = ({ period }: Filter): { value: string; label: string }[] => {
   const options = common.map(([one, label]) => ({ value: codeOf(one), label }))
   const isOther = period && !options.some(({ value }) => value === codeOf(period))
@@ -59,7 +59,7 @@ export const chosenTime = ({ period, since, until }: Filter): string => {
   return since !== undefined || until !== undefined ? dates : anyTime
 }
 
-/** Returns the filter with another time. Days, weeks, and months start in the reader's time zone. */
+/** Returns the filter with a different time. Days, weeks, and months start in the reader's time zone. */
 export const withTime = (filter: Filter, value: string, timezone: string): Filter => {
   const { period, since: _since, until: _until, ...others } = filter
   if (period && codeOf(period) === value) return filter
@@ -72,7 +72,7 @@ export const isDates = (value: string): boolean => value === dates
 const monthsOf = { m: 0, h: 0, d: 0, w: 0, mo: 1 } as const
 const minutesOf = { m: 1, h: 60, d: 1_440, w: 10_080, mo: 0 } as const
 
-/** Moves a local time by whole months. If the month does not have the day, uses its last one. */
+/** Moves a local time by whole months. If the month doesn't have that day, uses the month's last day. */
 const plusMonths = (local: string, months: number): string => {
   const [year = 0, month = 1, day = 1] = local.slice(0, 10).split('-').map(Number)
   const first = new Date(Date.UTC(year, month - 1 + months, 1))
@@ -98,7 +98,7 @@ const startOf = (unit: keyof typeof monthsInUnit, timezone: string, now: Date): 
   return unit === 'week' ? midnightIn(timezone, -weekday, now) : today
 }
 
-/** Returns the current start and end of a period, for features that take two dates. */
+/** Returns the current start and end of a period, for features that require two dates. */
 export const boundsOf = (period: Period, now = new Date()): { since?: string; until?: string } => {
   const { last, current, previous, timezone = 'UTC' } = period
   const instants = (since: string, until: string) => {

@@ -11,7 +11,7 @@ import type { Comparison, RangeSearch } from './range-search.ts'
 type RangePanelProps = {
   time: TimeRange
   timezone: string
-  /** This is undefined for a page without a comparison. */
+  /** Undefined for pages without a comparison. */
   compare: Comparison | undefined
   onChange: (range: RangeSearch) => void
   /** Called with a period, which closes the panel. */
@@ -57,15 +57,15 @@ const Presets = ({ chosen, onChoose }: { chosen: string; onChoose: (code: string
 }
 
 type DatesProps = {
-  /** The label of the days. */
+  /** The label for the days. */
   label: string
-  /** The initial days. */
+  /** The initial values of the days. */
   start: { from: string; to: string }
   timezone: string
   onChoose: (code: `${string}..${string}`) => void
 }
 
-/** Shows the fields for the first and last day, which are both included. */
+/** Shows the fields for the first and last day. Both days are included. */
 const Dates = ({ label, start, timezone, onChoose }: DatesProps) => {
   const [days, setDays] = useState(start)
   const [fault, setFault] = useState<string>()
@@ -117,7 +117,7 @@ const Dates = ({ label, start, timezone, onChoose }: DatesProps) => {
 
 type ComparedProps = Pick<RangePanelProps, 'time' | 'timezone' | 'onChange'> & { compare: Comparison }
 
-/** Shows the options for the comparison. Fields for other days appear below. */
+/** Shows the comparison options. If other days are selected, fields for them appear below. */
 const Compared = ({ time, timezone, compare, onChange }: ComparedProps) => {
   const [isCustom, setCustom] = useState(isDates(compare))
   const choose = (value: string) => {

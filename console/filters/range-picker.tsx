@@ -1,4 +1,4 @@
-// Shows the period of a page: a common one, or dates, and its comparison.
+// Shows a page's period, either a common one or dates, and its comparison.
 
 import { CalendarDays } from 'lucide-react'
 import { type FocusEvent, useEffect, useRef, useState } from 'react'
@@ -18,7 +18,7 @@ const RangePanel = lazy(load)
 type RangePickerProps = {
   time: TimeRange
   timezone: string
-  /** This is undefined for a page without a comparison. */
+  /** Undefined for pages without a comparison. */
   compare?: Comparison | undefined
   onChange: (range: RangeSearch) => void
 }

@@ -2,10 +2,10 @@ import { readText } from '../lib/search.ts'
 
 const comparisons = ['none', 'previous_period', 'previous_year'] as const
 
-/** The comparison of a period: none, an earlier period, or the first and last of several days. */
+/** What a period is compared with: nothing, an earlier period, or the days from a first to a last one. */
 export type Comparison = (typeof comparisons)[number] | `${string}..${string}`
 
-/** The query parameters of a page with a period. */
+/** The query parameters for a page with a period. */
 export type RangeSearch = { time?: string; compare?: Comparison }
 
 const isComparison = (value: unknown): value is Comparison =>

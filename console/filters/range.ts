@@ -1,5 +1,5 @@
-// Reads and writes the period of a page and its comparison. The address contains a period as `last:7d`, or as the first
-// and last of several days: `2026-11-01..2026-11-14`.
+// Reads and writes a page's period and comparison. In the address, a period is `last:7d`, or its first and last day:
+// `2026-11-01..2026-11-14`.
 
 import type { Schemas } from '../api/schema.d.ts'
 import { formatDayTime, formatMonthDay } from '../lib/format.ts'
@@ -33,14 +33,14 @@ const readPeriod = (code: string): Period | undefined => {
   return kind === undefined ? undefined : ({ [kind]: unit } as Period)
 }
 
-/** Returns the period of whole days, the last one included. Returns undefined if they are not days in order. */
+/** Returns the period of whole days, including the last one. Returns undefined if the days are not in order. */
 export const rangeOfDays = (from: string, to: string, timezone: string): TimeRange | undefined => {
   if (!isDay(from) || !isDay(to) || to < from) return undefined
   const [since, until] = [instantIn(`${from}T00:00`, timezone), instantIn(`${plusDays(to, 1)}T00:00`, timezone)]
   return since && until ? { since, until } : undefined
 }
 
-/** Reads the period of the address. */
+/** Parses the period in the address. */
 export const readRange = (code: string | undefined, timezone: string): TimeRange | undefined => {
   if (code === undefined) return undefined
   const period = readPeriod(code)
@@ -59,7 +59,7 @@ export const daysOf = ({ period, ...dates }: TimeRange, timezone: string, now = 
   }
 }
 
-/** Returns the period in the format of the address, or undefined if it has neither a unit nor whole days. */
+/** Returns the period in the address's format, or undefined if it has neither a unit nor whole days. */
 export const codeOfRange = (range: TimeRange, timezone: string): string | undefined => {
   if (range.period) return codeOf(range.period)
   const { from, to } = daysOf(range, timezone)
@@ -116,7 +116,7 @@ const splitDays = (code: string): Days => {
 
 export const isDates = (comparison: Comparison): boolean => comparison.includes('..')
 
-/** Returns the days to compare with: those of the comparison, or as many as those of the period before it. */
+/** Returns the days to compare with: those of the comparison, or equally many days before the period. */
 export const comparedDays = (comparison: Comparison, { from, to }: Days): Days => {
   if (isDates(comparison)) return splitDays(comparison)
   if (!isDay(from) || !isDay(to)) return { from: '', to: '' }
@@ -124,7 +124,7 @@ export const comparedDays = (comparison: Comparison, { from, to }: Days): Days =
   return { from: plusDays(from, -days), to: plusDays(from, -1) }
 }
 
-/** Returns the comparison in the format of the API, or undefined for none. */
+/** Returns the comparison in the API's format, or undefined if there is none. */
 export const compareToOf = (comparison: Comparison, timezone: string): CompareTo | undefined => {
   if (comparison === 'previous_period' || comparison === 'previous_year') return comparison
   const { from, to } = splitDays(comparison)

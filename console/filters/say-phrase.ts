@@ -1,4 +1,4 @@
-// Says conditions of filters as phrases that people can read and edit. `parse-phrase.ts` reads them.
+// Writes a filter's conditions as phrases that people can read and edit. `parse-phrase.ts` parses them.
 
 import type { Schemas } from '../api/schema.d.ts'
 import { signalLabel, signalNames } from '../conversations/signal-names.ts'
@@ -13,11 +13,11 @@ export type FieldCondition = Schemas['FieldCondition']
 
 /** The names that phrases contain, and the time zone of their dates. */
 export type Vocabulary = Record<'agents' | 'agentGroups' | 'companies' | 'buckets' | 'monitors', Option[]> & {
-  /** The categories of monitors that define them. */
+  /** The categories of monitors that define any. */
   categories: { monitorId: string; options: Option[] }[]
-  /** The fields of monitors that define them. Only judges know the types. */
+  /** The fields of monitors that define any. Only judges define types. */
   fields: { monitorId: string; key: string; type?: string; options?: string[] }[]
-  /** The measures of sound. */
+  /** The sound measures. */
   sounds: Option[]
   timezone: string
 }
@@ -110,7 +110,7 @@ const sayMonitors = ({ monitors = [], match }: Part, words: Vocabulary): string 
   return said.join(match === 'any' || monitors.every(({ result = 'all' }) => result === 'all') ? ' or ' : ' and ')
 }
 
-/** Returns the phrase of a part with one condition. */
+/** Returns the phrase for a part with one condition. */
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a list of fields
 const sayOne = (part: Part, words: Vocabulary): string => {
   for (const [name, field, kind] of lists) {
@@ -149,7 +149,7 @@ const sayOne = (part: Part, words: Vocabulary): string => {
 
 const listsOfConditions = ['metadata', 'metrics', 'signals', 'sound', 'fields'] as const
 
-/** Returns each condition of a part on its own. */
+/** Returns each condition of a part as its own part. */
 export const splitPart = (part: Part): Part[] => {
   const { since, until, monitors, match, metadata, metrics, signals, sound, fields, ...others } = part
   const separate = monitors && match !== 'any' && monitors.every(({ result = 'all' }) => result !== 'all')
@@ -165,7 +165,7 @@ export const splitPart = (part: Part): Part[] => {
 
 const isList = (value: unknown): value is unknown[] => Array.isArray(value)
 
-/** Combines conditions that must all match. Of two times or texts, the later one counts. */
+/** Combines conditions that must all match. Of two times or texts, the later one is used. */
 export const joinParts = (parts: Part[]): Part => {
   const joined: Record<string, unknown> = {}
   for (const [name, value] of parts.flatMap((part) => Object.entries(part))) {
@@ -177,13 +177,13 @@ export const joinParts = (parts: Part[]): Part => {
   return joined
 }
 
-/** Returns the phrase of a part. */
+/** Returns the phrase for a part. */
 export const sayPart = (part: Part, words: Vocabulary): string =>
   splitPart(part)
     .map((one) => sayOne(one, words))
     .join(' and ')
 
-/** Returns the metadata key of a phrase that is being typed, and the beginning of its value. */
+/** Returns the metadata key in a phrase that is being typed, and the beginning of its value. */
 export const typedValue = (typed: string): { key: string; start: string; begun: string } | undefined => {
   const [, key, comparison, start = ''] = /^(.+?) (is not|is|contains|=) ?(.*)$/.exec(typed.trimStart()) ?? []
   return key === undefined || /:|^(metric|signal|sound|field|mentions) /.test(key)

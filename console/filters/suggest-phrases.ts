@@ -1,4 +1,4 @@
-// Suggests how a phrase continues. Loads when somebody types.
+// Suggests continuations of a phrase. Loads when somebody types.
 
 import { localIn } from '../lib/zones.ts'
 import { fieldOperators, takesValue } from './operators.ts'
@@ -18,7 +18,7 @@ import {
 
 type Field = Vocabulary['fields'][number]
 
-/** How values of each type are usually compared. Rules don't say the types of their fields. */
+/** The usual comparisons for each type of value. The types of rules' fields are unknown. */
 const usual: Record<string, string[]> = {
   number: ['is at least', 'is at most', 'is'],
   date: ['is at least', 'is less than', 'is'],
@@ -30,7 +30,7 @@ const usual: Record<string, string[]> = {
 
 const anyType = ['is', 'contains', 'is at least', 'is at most']
 
-/** Returns the beginnings of phrases about the fields that the typed words name, which a value completes. */
+/** Returns the beginnings of phrases about fields named by the typed words. A value completes each of them. */
 const fieldBeginnings = (typed: string[], words: Vocabulary): string[] => {
   const isNamed = (key: string) => typed.some((word) => word.length > 1 && key.toLowerCase().startsWith(word))
   return words.fields
@@ -38,7 +38,7 @@ const fieldBeginnings = (typed: string[], words: Vocabulary): string[] => {
     .flatMap(({ key, type = '' }) => (usual[type] ?? anyType).map((operator) => `field ${key} ${operator} `))
 }
 
-/** Returns the phrases about a field that need no typed value. */
+/** Returns the phrases about a field that don't need a typed value. */
 const fieldPhrases = ({ monitorId, key, type, options = [] }: Field, words: Vocabulary): string[] => {
   const say = (condition: Omit<FieldCondition, 'monitorId' | 'field'>) =>
     sayPart({ fields: [{ monitorId, field: key, ...condition }] }, words)
@@ -54,11 +54,11 @@ const fieldPhrases = ({ monitorId, key, type, options = [] }: Field, words: Voca
 
 const dayMs = 86_400_000
 
-/** Returns today, and days before and after it. */
+/** Returns today, and days before and after today. */
 const nearbyDays = (timezone: string): string[] =>
   [0, -7, 7, -30].map((days) => localIn(new Date(Date.now() + days * dayMs).toISOString(), timezone).slice(0, 10))
 
-/** Returns values that the typed phrase about a field may continue with. */
+/** Returns values that can continue the typed phrase about a field. */
 const suggestedValues = ({ type, options = [] }: Field, { timezone }: Vocabulary): string[] =>
   type === 'date' ? nearbyDays(timezone) : options
 
@@ -124,12 +124,12 @@ export type Suggestion = { text: string; count?: number | undefined; part?: Part
 
 type Counted = { text: string; count: number }
 
-/** Tags, metadata keys, and the values of the typed key, with their numbers of occurrences. */
+/** Tags, metadata keys, and the values for the typed key, with their numbers of occurrences. */
 export type Known = { tags: Counted[]; keys: Counted[]; values: Counted[] }
 
 const mostSuggestions = 12
 
-/** Suggests phrases that contain every typed word, the typed phrase itself first. */
+/** Suggests phrases that contain every typed word. The typed phrase itself comes first. */
 export const suggest = (typed: string, words: Vocabulary, known: Known, without: readonly string[]): Suggestion[] => {
   const text = typed.trim()
   const wanted = text

@@ -15,22 +15,22 @@ const recall = (key: string): RangeSearch => {
   }
 }
 
-/** The key of pages that share their period. */
+/** The key shared by pages with the same period. */
 export const sharedRange = 'shared'
 
-/** Returns the default period of these pages. */
+/** Returns the default period for these pages. */
 export const lastDays = (days: number): TimeRange => ({ period: { last: `${days}d`, timezone: ownZone() } })
 
 type Defaults = { time: TimeRange; compare?: Comparison }
 
-/** Returns the chosen range: that of the address, or the last one chosen. */
+/** Returns the selected range: the one in the address, or the one that was selected last. */
 const chosenOf = (search: RangeSearch, remembered: RangeSearch): RangeSearch =>
   search.time === undefined && search.compare === undefined ? remembered : search
 
 type RangeOptions = {
   /** Pages with the same name share their range. */
   page: string
-  /** The query parameters of the address. */
+  /** The query parameters in the address. */
   search: RangeSearch
   defaults: Defaults
   /** Puts a range into the address. */
@@ -42,8 +42,8 @@ const inZone = ({ period, ...dates }: TimeRange, timezone: string): TimeRange =>
   period ? { period: { ...period, timezone } } : dates
 
 /**
- * Returns the period of a page: that of the address, the one that the person chose last, or the default. The last one
- * is added to the address, so that others see the same when they open it.
+ * Returns a page's period: the one in the address, the one that the person selected last, or the default. The last
+ * selected one is added to the address, so that others see the same period when they open it.
  */
 export const useRange = ({ page, search, defaults, navigate }: RangeOptions) => {
   const { member } = useMe()

@@ -18,7 +18,7 @@ import { type Finding, type Priority, refreshFindings } from './queries.ts'
 import { mayMove, moves, moveWords, useTriage } from './triage.ts'
 import { PriorityMark, priorities, priorityWords, StatusBadge, typeInWords } from './words.tsx'
 
-/** Shows the status changes that are possible, with a reason. */
+/** Shows the possible status changes, with a field for the reason. */
 const Triage = ({ finding }: { finding: Finding }) => {
   const [reason, setReason] = useState('')
   const triage = useTriage()

@@ -46,7 +46,7 @@ const AttachedLine = ({ id, onDetach }: { id: string; onDetach: (() => void) | u
   )
 }
 
-/** Returns the ID in the input, which can also be a URL that was pasted. */
+/** Returns the ID in the input, which can also be a pasted URL. */
 const idIn = (text: string) => /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/i.exec(text)?.[0] ?? text.trim()
 
 export const Attached = ({ finding }: { finding: Finding }) => {

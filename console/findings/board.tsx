@@ -101,7 +101,7 @@ export const Board = ({ filter, selected, onSelect }: BoardProps) => {
   })
   useTriageKeys(finding, (move) => {
     if (move.status) {
-      // The next finding gets selected.
+      // The next finding becomes selected.
       const rows = column ? rowsOf(column) : []
       const at = rows.findIndex(({ id }) => id === move.finding.id)
       onSelect((rows[at + 1] ?? rows[at - 1])?.id)

@@ -8,7 +8,7 @@ import { MentionMenu } from './mention-menu.tsx'
 import styles from './rich-text.module.css'
 import { type Document, type EditorProps, RichText, type Node as StoredNode } from './rich-text.tsx'
 
-// These types of nodes may come from other programs. The editor supports them so that edits don't lose them.
+// Other programs may create nodes of these types. The editor supports them so that edits don't lose them.
 
 const TaskList = Node.create({
   name: 'taskList',

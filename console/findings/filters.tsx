@@ -12,7 +12,7 @@ import { priorities, priorityWords, statuses, typeWords } from './words.tsx'
 type FiltersProps = {
   filter: FindingsFilter
   onChange: (filter: FindingsFilter) => void
-  /** Whether there is a status filter. The board has a column for each status and needs none. */
+  /** Whether there is a status filter. The board doesn't need one, because it has a column for each status. */
   hasStatus: boolean
   children: ReactNode
 }

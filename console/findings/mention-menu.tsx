@@ -29,7 +29,7 @@ type Key = (event: KeyboardEvent) => boolean
 
 type MentionMenuProps = {
   editor: Editor
-  /** Receives the keys that are pressed in the editor before the editor does. Returns whether the menu used the key. */
+  /** Receives the keys pressed in the editor before the editor does. Returns whether the menu handled the key. */
   onKey: RefObject<Key>
 }
 

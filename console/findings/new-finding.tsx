@@ -39,7 +39,7 @@ export const NewFinding = ({ onClose }: { onClose: () => void }) => {
         form={form}
         send={send}
         submit="Create finding"
-        // The path can also contain the index in a list.
+        // The path can also contain a list index.
         fieldOf={(path) => path.replace(/[[.].*$/, '')}
       >
         <TextField name="title" label="Title" required maxLength={500} />

@@ -40,7 +40,7 @@ export const attachedOptions = (id: string) =>
     ),
   )
 
-/** The findings that another one can be merged into, which are the latest ones. */
+/** The latest findings, into which another finding can be merged. */
 export const mergeableOptions = queryOptions({
   queryKey: ['findings', 'mergeable'],
   queryFn: ({ signal }) => answer(api.GET('/v1/findings', { params: { query: { limit: 200 } }, signal })),

@@ -8,7 +8,7 @@ import { enabledMonitorsOptions } from '../overview/queries.ts'
 import { IconButton } from '../ui/button.tsx'
 import styles from './checklist.module.css'
 
-/** Returns the completed steps of the organization, or undefined until all are known. */
+/** Returns the organization's completed steps, or undefined until all of them are known. */
 const useProgress = (isEnabled: boolean) => {
   const monitors = useQuery({ ...enabledMonitorsOptions, enabled: isEnabled })
   const first = monitors.data?.data[0]?.id
@@ -64,7 +64,7 @@ const stepsOf = (
     : []),
 ]
 
-/** Shows the first steps. Once all are done, or someone closes them, they never appear again. */
+/** Shows the first steps. After all are done, or after someone closes them, they never appear again. */
 export const Checklist = () => {
   const { member, entitlements } = useMe()
   const key = `earshot-checklist:${member.userId}`

@@ -82,7 +82,7 @@ const KeyStep = ({ secret, onMade }: { secret: string | undefined; onMade: (secr
   )
 }
 
-/** Opens the next conversation once it arrives. */
+/** Opens the next conversation when it arrives. */
 const Waiting = () => {
   const navigate = useNavigate()
   const before = useRef<number>(undefined)

@@ -12,12 +12,10 @@ export const NotFound = () => (
   </Page>
 )
 
-/**
- * Replaces a page that failed to load. If what it should show doesn't exist, shows "not found" instead of the error.
- */
+/** Replaces a page that failed to load. If its resource doesn't exist, shows "not found" instead of the error. */
 export const PageFault = ({ error, reset }: ErrorComponentProps) => {
   const router = useRouter()
-  // This also reloads the data that failed before the page was rendered.
+  // This also reloads the data that failed to load before the page was rendered.
   const retry = () => {
     reset()
     void router.invalidate()

@@ -33,7 +33,7 @@ export const formatPercent = (share: number): string => {
   return `${withMinus(isLost ? String(Number(percent.toPrecision(1))) : rounded.replace(/\.0+$/, ''))}%`
 }
 
-/** Formats a percentage without its sign and with all digits, for the ends of an interval. */
+/** Formats a percentage without its sign and with all digits, for use as the end of an interval. */
 export const formatPoints = (share: number): string => {
   const percent = share * 100
   return withMinus(percent.toFixed(Math.abs(percent) >= 10 || percent === 0 ? 1 : 2))
@@ -89,15 +89,15 @@ export const formatMoney = (dollars: number): string =>
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 const weekdays = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
 
-/** Formats a date like `Nov 21`, in the viewer's time zone like all formats here. */
+/** Formats a date as `Nov 21`, in the viewer's time zone like all formats in this file. */
 export const formatMonthDay = (date: Date): string => `${months[date.getMonth()]} ${date.getDate()}`
 
-/** Formats a date like `Sat, Nov 21`. */
+/** Formats a date as `Sat, Nov 21`. */
 export const formatWeekday = (date: Date): string => `${weekdays[date.getDay()]}, ${formatMonthDay(date)}`
 
 const two = (value: number): string => String(value).padStart(2, '0')
 
-/** Formats a time like `Nov 21, 10:30`. */
+/** Formats a time as `Nov 21, 10:30`. */
 export const formatDayTime = (date: Date): string =>
   `${formatMonthDay(date)}, ${two(date.getHours())}:${two(date.getMinutes())}`
 
@@ -124,7 +124,7 @@ export const formatAgo = (iso: string, now = Date.now()): string => {
     ['hour', 3_600, 60],
     ['minute', 60, 1],
   ]
-  // The time is rounded to the smaller unit first, because 59.9 minutes would otherwise be 60 minutes instead of 1
+  // The time is first rounded to the smaller unit, because otherwise 59.9 minutes would become 60 minutes instead of 1
   // hour.
   const step = steps.find(([, size, smaller]) => Math.round(Math.abs(seconds) / smaller) * smaller >= size)
   if (!step) return 'just now'
@@ -134,7 +134,7 @@ export const formatAgo = (iso: string, now = Date.now()): string => {
   return count < 0 ? `${plural(-count, unit)} ago` : `in ${plural(count, unit)}`
 }
 
-/** Converts a word of the API to text: `not_affected` becomes `Not affected`. */
+/** Converts an API value to text: `not_affected` becomes `Not affected`. */
 export const sentenceCase = (word: string): string => {
   const text = word.replaceAll('_', ' ')
   return text.charAt(0).toUpperCase() + text.slice(1)

@@ -1,14 +1,14 @@
-// Loads code when a page needs it. After a deployment, the files of an open page no longer exist.
+// Loads code when a page needs it. After a deployment, the files that an open page would load no longer exist.
 
 import { useSyncExternalStore } from 'react'
 
 type LateCode<T> = {
-  /** This is undefined until the code is loaded. */
+  /** Undefined until the code is loaded. */
   readonly loaded: T | undefined
   load: () => Promise<T>
 }
 
-/** Loads code once. The next call after a failure tries again. */
+/** Loads code once. After a failure, the next call tries again. */
 export const lazyCode = <T>(importCode: () => Promise<T>): LateCode<T> => {
   let loaded: T | undefined
   let loading: Promise<T> | undefined
@@ -38,7 +38,7 @@ const subscribe = (listener: () => void) => {
   return () => void listeners.delete(listener)
 }
 
-/** Shows the user that code they need couldn't be loaded. */
+/** Informs the user that required code couldn't be loaded. */
 export const reportMissingCode = (): void => {
   isMissing = true
   for (const listener of listeners) listener()

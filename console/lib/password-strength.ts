@@ -16,7 +16,8 @@ const load = async (): Promise<Rate> => {
   const zxcvbn = new ZxcvbnFactory({
     dictionary: { ...common.dictionary, ...dictionaries },
     graphs: common.adjacencyGraphs,
-    // The time to rate a password grows steeply with its length, and a password whose start is strong is strong.
+    // A password whose start is strong is strong, so only the start is rated. The time for rating grows steeply with
+    // the length.
     maxLength: 32,
     l33tMaxSubstitutions: 8,
   })

@@ -47,7 +47,7 @@ const offsetAt = (instant: number, timeZone: string): number => {
 
 /**
  * Returns the instant of a local time such as `2026-11-21T10:30`. If clocks show that time twice, returns the first
- * instant. If they skip it, returns the instant that it would have been without the change.
+ * instant. If clocks skip it, returns the instant at which it would have occurred without the change.
  */
 export const instantIn = (local: string, timeZone: string): string | undefined => {
   const asUtc = Date.parse(`${local}Z`)

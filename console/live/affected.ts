@@ -3,7 +3,7 @@
 import type { QueryKey } from '@tanstack/react-query'
 import type { LiveEvent } from './event-stream.ts'
 
-/** Placeholders for an ID in a key: any ID, the ID of the event, or no further parts. */
+/** Placeholders in a key: any ID, the event's ID, or no further parts. */
 const any = Symbol('any')
 const own = Symbol('own')
 const end = Symbol('end')
@@ -15,13 +15,13 @@ export type Affected = { key: KeyPart[]; everyMs: number }
 const once = (seconds: number, ...key: KeyPart[]): Affected => ({ key, everyMs: seconds * 1_000 })
 
 /**
- * The minimum number of seconds between requests of queries that sum over many conversations. Single resources are
+ * The minimum number of seconds between requests for queries that aggregate many conversations. Single resources are
  * requested more often.
  */
 const sumSeconds = 30
 
 const affected: Record<string, Affected[]> = {
-  // The list offers new conversations instead of moving, so it isn't requested again.
+  // The list shows a notice about new conversations instead of moving, so it isn't requested again.
   conversations: [
     once(1, 'conversations', own),
     once(sumSeconds, 'conversations', 'count'),
@@ -83,7 +83,7 @@ const affected: Record<string, Affected[]> = {
   notifications: [once(1, 'notifications')],
 }
 
-/** Queries of work that someone waits for. */
+/** Queries about work that someone is waiting for. */
 export const awaited: Affected[] = [
   once(1, 'exports', 'list'),
   once(1, 'experiments', any, 'exports'),
@@ -100,7 +100,7 @@ export const affectedBy = ({ resource }: Pick<LiveEvent, 'resource'>): Affected[
 
 const isId = (part: unknown): boolean => typeof part === 'string' && /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(part)
 
-/** Returns whether an event makes a query outdated. Without IDs, queries of any resource match. */
+/** Returns whether an event makes a query outdated. An event without IDs matches queries about any resource. */
 export const matches = (queryKey: QueryKey, { key }: Affected, ids: ReadonlySet<string> | undefined): boolean =>
   key.every((part, at) => {
     const actual = queryKey[at]

@@ -8,12 +8,12 @@ type Options = {
   signal: AbortSignal
   onOpen: () => void
   onEvent: (event: LiveEvent) => void
-  /** Receives the ID of the latest event, even if this member may not see the event. */
+  /** Called with the ID of the latest event, even if this member may not see the event. */
   onPosition: (id: string) => void
   onRetry: (ms: number) => void
 }
 
-/** The stream counts as lost if nothing arrives for this long. The server sends something every 20 seconds. */
+/** The stream counts as lost if nothing arrives for this long. The server sends data at least every 20 seconds. */
 const silenceMs = 45_000
 
 const readBlock = (block: string, { onEvent, onPosition, onRetry }: Options): void => {

@@ -1,5 +1,5 @@
-// Keeps all pages current with one event stream for each browser. The tabs agree on one tab that reads the stream and
-// passes the events on. Without a stream, the visible data is requested again from time to time.
+// Keeps all pages current with one event stream per browser. The tabs agree on one tab that reads the stream and passes
+// events on to the others. Without a stream, visible data is requested again from time to time.
 
 import { Fault } from '../api/fault.ts'
 import { isNotifying } from '../notifications/browser.ts'
@@ -9,11 +9,12 @@ import { applyEvent, catchUp, stopApplying } from './outdated.ts'
 type Message = { event: LiveEvent } | { position: string } | { isOpen: boolean } | { asks: true }
 
 const name = 'earshot-live'
-/** The maximum time between messages of the reading tab that the stream is open. */
+/** The maximum time between messages in which the reading tab confirms that the stream is open. */
 const silenceMs = 50_000
 const fallbackMs = 30_000
 /**
- * How long the stream stays open while the page is hidden, because people often look at another tab for only a moment.
+ * The time for which the stream stays open while the page is hidden, because people often look at another tab for only
+ * a moment.
  */
 const hiddenMs = 60_000
 const longestPauseMs = 30_000
@@ -86,7 +87,7 @@ export const startLive = (): (() => void) => {
           signal,
           onOpen: () => {
             failures = 0
-            // Changes from before the stream opened are not in it.
+            // The stream doesn't contain changes from before it opened.
             if (position === undefined) catchUp()
             isOpen = true
             tell({ isOpen })
@@ -119,7 +120,7 @@ export const startLive = (): (() => void) => {
     if (reading) return
     reading = new AbortController()
     const { signal } = reading
-    // Locks only exist on pages with TLS or on this machine. Without them, each tab reads its own stream.
+    // Locks only exist on pages served over TLS or from this machine. Without locks, each tab reads its own stream.
     if (!navigator.locks) void read(signal)
     else void navigator.locks.request(name, { signal }, () => read(signal)).catch(() => {})
     tell({ asks: true })
@@ -134,7 +135,7 @@ export const startLive = (): (() => void) => {
   const onVisibility = (): void => {
     clearTimeout(hiding)
     if (!document.hidden) begin()
-    // Browser notifications are for people who look at something else, so the stream stays open for them.
+    // Browser notifications are for people who are looking at something else, so the stream stays open for them.
     else if (!isNotifying()) hiding = setTimeout(stop, hiddenMs)
   }
 

@@ -26,7 +26,7 @@ const invalidate = (one: Affected, ids: Set<string> | undefined): void => {
   })
 }
 
-/** The wait if somebody is loading more rows. Requesting a list again would cancel that. */
+/** The delay if somebody is loading more rows. Requesting the list again would cancel that. */
 const loadingMs = 250
 
 const isLoadingMore = (one: Affected, ids: Set<string> | undefined): boolean =>
@@ -63,7 +63,7 @@ export const applyEvent = (event: LiveEvent): void => {
   for (const one of kind === 'resync' ? allAffected : affectedBy(event)) schedule(one, id)
 }
 
-/** Requests work that may have ended before the stream was open. */
+/** Requests the state of work that may have ended before the stream opened. */
 export const catchUp = (): void => {
   for (const one of awaited) invalidate(one, undefined)
 }

@@ -55,7 +55,7 @@ const columns: Column<Agreement>[] = [
   { key: 'left', label: 'Excluded', from: 960, cell: (row) => <LeftOut {...row} /> },
 ]
 
-/** Shows how much people agree. If they disagree, the question is unclear, and the monitor can't be blamed yet. */
+/** Shows how well people agree. If they disagree, the question is unclear, so the monitor can't be blamed yet. */
 const BetweenPeople = ({ betweenPeople }: Agreement) => {
   const { nameOf } = useNames('members')
   const { conversations, pairs, fleissKappa, krippendorffsAlpha } = betweenPeople

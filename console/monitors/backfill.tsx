@@ -17,7 +17,7 @@ const FilterChips = lazy(async () => (await import('../filters/filter-chips.tsx'
 
 type Estimate = Schemas['EvaluationEstimate']
 
-/** Says what a batch costs, if that is known. */
+/** Shows the cost of a batch, if it is known. */
 const batchCost = ({ cost }: NonNullable<Estimate['batch']>): string =>
   cost === null ? '' : ` for about ${formatMoney(cost)}`
 

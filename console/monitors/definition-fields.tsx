@@ -39,24 +39,24 @@ const RuleFields = ({ problems }: { problems: Issue[] }) => {
   const { setValue, getValues, watch, register, unregister, formState } = useFormContext<Draft>()
   const expression = watch('rule.expression')
   const isReadable = readRule(expression) !== undefined
-  // The editor for expressions is large, so it only loads when it is needed.
+  // The editor for expressions is large, so it only loads when needed.
   const [showsMore, setShowsMore] = useState(() =>
     getValues(['rule.score', 'rule.categories', 'rule.fields']).some((text) => text !== ''),
   )
   const [way, setWay] = useState<'conditions' | 'expression'>(isReadable ? 'conditions' : 'expression')
-  /** The rule leaves out incomplete conditions, so it can't be saved with one. */
+  /** The rule omits incomplete conditions, so it can't be saved with one. */
   const incomplete = useRef<number>(undefined)
   const write = (text: string, incompleteAt?: number) => {
     incomplete.current = incompleteAt
     setValue('rule.expression', text, { shouldDirty: true, shouldValidate: formState.isSubmitted })
   }
-  // Conditions have no field that holds the expression.
+  // Conditions have no form field that contains the expression.
   register('rule.expression', {
     required: way === 'conditions' ? 'Add at least one complete condition.' : 'Rule is required.',
     validate: () =>
       way !== 'conditions' || incomplete.current === undefined || `Complete or remove condition ${incomplete.current}.`,
   })
-  // Monitors of other types have no rule, and must still be saved.
+  // Monitors of other types have no rule, but must still be saved.
   useEffect(() => () => unregister('rule.expression', { keepValue: true }), [unregister])
   const problem = problemAt(problems, 'definition.expression') ?? formState.errors.rule?.expression?.message
   return (
@@ -130,7 +130,7 @@ const JudgeFields = () => {
   const type = watch('judge.output.type')
   const setType = (next: OutputType) => {
     setValue('judge.output.type', next, { shouldDirty: true })
-    // A list starts with one row, so that nobody starts with an empty list.
+    // A list starts with one row, so that nobody sees an empty list.
     const { categories, fields } = getValues('judge.output')
     if (next === 'category' && categories.length === 0) {
       setValue('judge.output.categories', [{ ...emptyCategory }, { ...emptyCategory }])
@@ -176,7 +176,7 @@ export const DefinitionFields = ({ kind, problems }: DefinitionFieldsProps) => {
   return kind === 'judge' ? <JudgeFields /> : null
 }
 
-/** The fields of a filter that a scope doesn't have. */
+/** The filter fields that a scope doesn't have. */
 const beyondScope: (keyof Filter)[] = [
   ...(['text', 'directions', 'statuses', 'since', 'until', 'minDurationSeconds', 'maxDurationSeconds'] as const),
   ...(['customerId', 'reviewStatus', 'bucketId', 'monitors', 'match', 'categories', 'metrics', 'signals'] as const),

@@ -13,7 +13,7 @@ const ScorecardDefinition = lazy(
   async () => (await import('./scorecards/scorecard-definition.tsx')).ScorecardDefinition,
 )
 
-/** Says what a judge that listens hears. */
+/** Describes the sound that a listening judge hears. */
 const HeardWords = ({ input, expression }: ReturnType<typeof readDefinition>['judge']['hears']) => {
   if (input !== 'sound') return null
   if (expression === '') return <p className={styles.soft}>Listens to the whole call.</p>

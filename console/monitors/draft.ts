@@ -16,16 +16,16 @@ export type FieldDraft = { key: string; type: FieldType; description: string; op
 export type OutputType = 'boolean' | 'score' | 'category' | 'extract'
 
 /**
- * How Earshot decides based on a score. An alignment has proposed it for the current values, and it is dropped if they
+ * How Earshot decides based on a score. An alignment proposed it for the current values, and it is dropped if they
  * change.
  */
 type Decision = { threshold: number; calibration?: unknown[] }
 type Decided = { for: string; decision: Decision }
 
-/** A guideline that an alignment has distilled stays its own as long as its text stays the same. */
+/** A guideline that an alignment distilled remains the alignment's as long as its text stays the same. */
 type GuidelineDraft = { text: string; stored?: { text: string } }
 
-/** The examples that an alignment has learned. The form keeps them. */
+/** The examples that an alignment has learned. The form doesn't change them. */
 type Learned = { examples?: { correctResult?: string; excerpt?: string }[] }
 
 /** Without an expression, the judge hears the whole call. */
@@ -162,7 +162,7 @@ export type Draft = Definition & {
 
 type Start = { name: string; description: string; definition: Record<string, unknown> }
 
-/** Returns the fields of a monitor, or of a new one that starts with a template. */
+/** Returns the form fields for a monitor, or for a new monitor that starts with a template. */
 export const draftOf = (monitor: Monitor | undefined, start?: Start): Draft => ({
   ...readDefinition(monitor?.currentVersion.definition ?? start?.definition ?? {}),
   name: monitor?.name ?? start?.name ?? '',
@@ -237,7 +237,7 @@ const outputOf = (output: Definition['judge']['output']): Record<string, unknown
   }
 }
 
-/** Returns the guidelines that are not empty. An edited one is no longer that of an alignment. */
+/** Returns the guidelines that are not empty. An edited guideline no longer belongs to an alignment. */
 const guidelinesOf = (guidelines: GuidelineDraft[]): { guidelines?: { text: string }[] } => {
   const written = guidelines.flatMap(({ text, stored }) => {
     const trimmed = text.trim()

@@ -73,7 +73,7 @@ const Editor = ({ monitor, start, kind, onKind }: EditorProps) => {
       monitor
         ? api.PATCH('/v1/monitors/{id}', {
             params: { path: { id: monitor.id } },
-            // The form may write the same definition differently.
+            // The form may write the same definition in a different way.
             body: { ...body, ...(makesVersion && { definition: changed }) },
           })
         : api.POST('/v1/monitors', { body: { ...body, kind, definition: changed } }),

@@ -1,4 +1,4 @@
-// Calculates totals of a trend's counts, and filters for their conversations.
+// Calculates totals from a trend's counts, and filters for the underlying conversations.
 
 import type { LinkProps } from '@tanstack/react-router'
 import { wilson } from '../lib/wilson.ts'

@@ -6,7 +6,7 @@ import { Badge } from '../ui/badge.tsx'
 import styles from './monitor.module.css'
 import type { Monitor } from './queries.ts'
 
-/** Explains why a monitor's results are missing: its judge can't be reached, or its evaluations fail. */
+/** Explains why a monitor's results are missing: either its judge can't be reached, or its evaluations fail. */
 export const MissingResults = ({ monitor: { id, kind, enabled } }: { monitor: Monitor }) => {
   const isMember = useMay('member')
   const { data } = useQuery({ ...healthOptions, enabled })

@@ -1,8 +1,8 @@
-// Reads the `model` of a judge: `providerId/model`, `instance/model` for the operator's endpoint, or only a model.
+// Parses a judge's `model`: `providerId/model`, `instance/model` for the operator's endpoint, or only a model.
 
 const ofProvider = /^(instance|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})\/(.*)$/i
 
-/** `provider` is empty if no model is chosen, and `any` if the model has no provider. */
+/** `provider` is empty if no model is selected, and `any` if the model has no provider. */
 type NamedModel = { provider: string; model: string }
 
 export const splitModel = (name: string): NamedModel => {

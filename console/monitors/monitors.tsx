@@ -48,7 +48,7 @@ const Rate = ({ monitor: { id } }: { monitor: Monitor }) => {
   )
 }
 
-/** Shows the cost of an LLM judge in this period. Rules are free. */
+/** Shows an LLM judge's cost in this period. Rules are free. */
 const Cost = ({ monitor: { id, kind } }: { monitor: Monitor }) => {
   const { data } = useTrend(id)
   const cost = kind === 'judge' && data ? costOf(data.data) : null

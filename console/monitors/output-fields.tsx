@@ -1,4 +1,4 @@
-// The parts of the form for categories, fields, and guidelines.
+// The sections of the form for categories, fields, and guidelines.
 
 import { Plus } from 'lucide-react'
 import type { ReactNode } from 'react'
@@ -199,7 +199,7 @@ export const ExtractFields = () => {
 
 const problemAt = (problems: Issue[], path: string) => problems.find((problem) => problem.path === path)?.message
 
-/** Shows the form fields for the maps of a rule. */
+/** Shows the form fields for a rule's maps. */
 export const MapFields = ({ problems }: { problems: Issue[] }) => (
   <>
     <Expression

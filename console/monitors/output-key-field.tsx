@@ -5,7 +5,7 @@ import type { Monitor } from './queries.ts'
 type OutputKeyFieldProps = {
   monitor: Monitor
   output: 'category' | 'field'
-  /** The label of the option for none. */
+  /** The label of the option that selects nothing. */
   none: string
   hint?: string
   value: string
@@ -13,7 +13,7 @@ type OutputKeyFieldProps = {
 }
 
 /**
- * Shows a field that selects a category or field of a monitor. Those of external monitors are not known, so people
+ * Shows a field that selects a monitor's category or field. The outputs of external monitors are unknown, so people
  * enter them.
  */
 export const OutputKeyField = ({ monitor, output, none, hint, value, onChange }: OutputKeyFieldProps) => {

@@ -1,14 +1,14 @@
-// Returns the outputs of monitors in addition to affected or not: categories and fields.
+// Returns monitors' outputs in addition to affected or not: categories and fields.
 
 import type { Option } from '../ui/controls.tsx'
 import type { Monitor } from './queries.ts'
 
 type Category = { key: string; label: string }
 
-/** A field of a monitor. The type of a rule's field is unknown. */
+/** A monitor's field. The types of rules' fields are unknown. */
 export type OutputField = { key: string; type?: string; options?: string[] }
 
-/** The parts of a stored definition, which depend on the kind of the monitor. */
+/** The properties of the stored definition, which depend on the monitor's kind. */
 type Stored = {
   categories?: string
   fields?: string
@@ -32,7 +32,7 @@ const reservedLabels: Record<string, string> = { other: 'No category fits', not_
 
 const optionOf = (key: string): Option => ({ value: key, label: reservedLabels[key] ?? key })
 
-/** Returns the categories that a monitor can name. Those of external monitors are unknown. */
+/** Returns the categories that a monitor can return. The categories of external monitors are unknown. */
 export const categoriesOf = (monitor: Defined): Option[] => {
   const { categories, output } = storedOf(monitor)
   if (monitor.kind === 'rule') return keysIn(categories).map(optionOf)
@@ -48,7 +48,7 @@ export const categoriesOf = (monitor: Defined): Option[] => {
 export const categoryLabel = (monitor: Defined | undefined, key: string): string =>
   (monitor && categoriesOf(monitor).find(({ value }) => value === key)?.label) ?? optionOf(key).label
 
-/** Returns the fields of a monitor. Those of external monitors are unknown. */
+/** Returns a monitor's fields. The fields of external monitors are unknown. */
 export const fieldsOf = (monitor: Defined): OutputField[] => {
   const { fields, output } = storedOf(monitor)
   if (monitor.kind === 'rule') return keysIn(fields).map((key) => ({ key }))
@@ -60,7 +60,7 @@ export const fieldsOf = (monitor: Defined): OutputField[] => {
   }))
 }
 
-/** Returns the fields of a monitor that may be numbers. Those of external monitors are unknown. */
+/** Returns a monitor's fields that may be numbers. The fields of external monitors are unknown. */
 export const measuredFieldsOf = (monitor: Defined): string[] =>
   fieldsOf(monitor).flatMap(({ key, type = 'number' }) => (['number', 'boolean'].includes(type) ? [key] : []))
 

@@ -29,7 +29,7 @@ const Quote = ({ id, turn, quote }: { id: string; turn: number; quote: string })
   </Link>
 )
 
-/** Shows a result's evidence. That of fields is shown with their values. */
+/** Shows a result's evidence. The evidence for fields is shown with their values. */
 const Quotes = ({ result: { conversationId, evidence, fields } }: { result: Result }) => {
   const own = evidence.filter(({ field }) => field === undefined || !fields || !(field in fields))
   return (

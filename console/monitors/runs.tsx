@@ -24,7 +24,7 @@ const states: Record<Run['status'], { tone: Tone; word: string }> = {
 
 const doneOf = ({ scored, unscored, failed }: Run) => scored + unscored + failed
 
-/** Shows the requests that the provider answers as a batch. */
+/** Shows the requests that the provider answers in batches. */
 const BatchPart = ({ batch }: { batch: NonNullable<Run['batch']> }) => (
   <>
     <Progress label="Requests answered by the provider" done={batch.answered + batch.failed} total={batch.requests} />

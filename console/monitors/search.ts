@@ -58,7 +58,7 @@ export const readNewMonitorSearch = ({ kind, template }: Record<string, unknown>
 export type TemplatesSearch = {
   q?: string
   type?: 'rule' | 'judge'
-  /** Leaves out templates that only work in English. */
+  /** Omits templates that only work in English. */
   words?: 'any'
 }
 

@@ -8,7 +8,7 @@ import { type Monitor, requestEvaluation } from './queries.ts'
 type Estimate = Schemas['EvaluationEstimate']
 
 const days = 30
-/** Rules and scorecards evaluate this many in a few seconds. */
+/** Rules and scorecards evaluate this many conversations in a few seconds. */
 const mostForRule = 10_000
 const mostForJudge = 100
 const mostDollars = 0.5
@@ -20,7 +20,9 @@ export const isSmall = (kind: Monitor['kind'], { conversations, answered, cost, 
   return conversations - answered <= mostForJudge && cost <= Math.min(mostDollars, budgetLeft ?? mostDollars)
 }
 
-/** Returns how many conversations are being evaluated: none if there are too many, or if it fails. */
+/**
+ * Returns the number of conversations that are being evaluated. Returns 0 if there are too many, or if the run fails.
+ */
 export const startSmallBackfill = async ({ id, kind }: Monitor): Promise<number> => {
   const until = new Date()
   const since = new Date(until.getTime() - days * 86_400_000)
@@ -33,7 +35,7 @@ export const startSmallBackfill = async ({ id, kind }: Monitor): Promise<number>
     await queryClient.invalidateQueries({ queryKey: ['monitors', id, 'evaluations'] })
     return estimate.conversations
   } catch {
-    // The monitor is saved, and its page also offers a backfill.
+    // The monitor is already saved, and its page also offers a backfill.
     return 0
   }
 }

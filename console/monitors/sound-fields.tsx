@@ -3,7 +3,7 @@ import { Row } from '../ui/controls.tsx'
 import { SelectField, TextField } from '../ui/form.tsx'
 import type { Draft } from './draft.ts'
 
-/** Chooses whether the model also hears the recording, and which parts. */
+/** Selects whether the model also hears the recording, and which excerpts of it. */
 export const SoundFields = () => {
   const { watch } = useFormContext<Draft>()
   const hears = watch('judge.hears')

@@ -52,7 +52,7 @@ const Missing = ({
   </>
 )
 
-/** Shows the kappa of the latest version that has been reviewed. */
+/** Shows the kappa of the latest version that has reviews. */
 const Trust = ({ id }: { id: string }) => {
   const { rows } = useList(agreementOptions(id))
   const rated = rows?.find(({ kappa }) => kappa !== null)

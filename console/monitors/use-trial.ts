@@ -16,8 +16,8 @@ type TrialDraft = { kind: Kind; definition: Record<string, unknown>; scope: Scop
 
 export const maxShown = 20
 /**
- * The number of conversations for a rule. It is higher than the number of shown conversations, so that changed results
- * can be counted.
+ * The number of conversations to test a rule on. It is higher than the number of displayed conversations, so that
+ * changed results can be counted.
  */
 const ruleLimit = 200
 
@@ -74,7 +74,7 @@ export const useTrial = ({ kind, definition, scope, monitor }: TrialDraft & { mo
     trial: shownDraft && newest.shown,
     reviewed: shownDraft && reviewed.shown,
     isFetching: newest.isFetching,
-    /** Whether the result is from another draft than the current one. */
+    /** Whether the result is from a draft other than the current one. */
     isStale: shownDraft !== undefined && (newest.data === undefined || JSON.stringify(draft) !== JSON.stringify(now)),
     error: problems.length === 0 ? newest.error : null,
     retry: () => void newest.refetch(),

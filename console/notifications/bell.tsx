@@ -7,7 +7,7 @@ import styles from './bell.module.css'
 import { notifyOf } from './browser.ts'
 import { unreadOptions } from './queries.ts'
 
-/** The largest number to show. Larger ones don't fit, and wouldn't be more useful. */
+/** The maximum number to show. Larger numbers don't fit and wouldn't be more useful. */
 const mostShown = 99
 
 /** Links to the inbox, with the number of unread notifications. */

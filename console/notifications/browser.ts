@@ -1,17 +1,17 @@
-// Shows notifications of the browser, if the person allowed them in this browser.
+// Shows browser notifications, if the person has allowed them in this browser.
 
 import type { Notification as Stored } from './queries.ts'
 
 const enabledKey = 'earshot-browser-notifications'
 const newestKey = 'earshot-newest-notification'
 
-/** Returns whether the browser has notifications, which it only offers on secure pages. */
+/** Returns whether the browser supports notifications, which it only does on secure pages. */
 export const canNotify = (): boolean => 'Notification' in window
 
 export const isNotifying = (): boolean =>
   canNotify() && Notification.permission === 'granted' && localStorage.getItem(enabledKey) === 'on'
 
-/** Asks the browser for permission, which it only grants on a click. Returns whether it did. */
+/** Asks the browser for permission, which it only grants after a click. Returns whether permission was granted. */
 export const startNotifying = async (): Promise<boolean> => {
   if ((await Notification.requestPermission()) !== 'granted') return false
   localStorage.setItem(enabledKey, 'on')

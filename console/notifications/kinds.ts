@@ -2,7 +2,7 @@ import type { Notification, Preferences } from './queries.ts'
 
 type Kind = Notification['kind']
 
-/** The label of each kind of notification, and when a person receives it. */
+/** The label for each kind of notification, and when people receive it. */
 export const kindWords: Record<Kind, { label: string; hint: string }> = {
   incident: { label: 'Incidents', hint: 'An alert fires or resolves.' },
   assignment: { label: 'Assignments', hint: 'A finding is assigned to you.' },

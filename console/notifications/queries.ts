@@ -6,7 +6,7 @@ import type { Schemas } from '../api/schema.d.ts'
 export type Notification = Schemas['Notification']
 export type Preferences = Schemas['NotificationPreferences']
 
-/** The newest unread notifications, and the number of all. */
+/** The newest unread notifications, and the number of all unread notifications. */
 export const unreadOptions = queryOptions({
   queryKey: ['notifications', 'unread'],
   queryFn: ({ signal }) =>

@@ -21,7 +21,7 @@ type AttentionProps = {
   failures: ReturnType<typeof useFailures>['rows']
 }
 
-/** Shows the current problems, the worst first: firing alerts, and failures of the last seven days. */
+/** Shows the current problems, worst first: firing alerts, and failures in the last seven days. */
 export const Attention = ({ firing, failures }: AttentionProps) => (
   <ul className={`${styles.list} ${styles.failures}`} aria-label="Needs attention">
     {firing.map((incident) => (

@@ -14,7 +14,7 @@ it('compares rates, if there is enough data', () => {
 
 it('marks what is not chance among all of them', () => {
   expect(marksOf([2.1])).toEqual([true])
-  // One of twenty is this far off by chance.
+  // By chance, one of twenty values is this far off.
   expect(marksOf([2.1, ...Array.from({ length: 19 }, () => 0.3)]).some(Boolean)).toBe(false)
   expect(marksOf([4.5, ...Array.from({ length: 19 }, () => 0.3)]).filter(Boolean)).toHaveLength(1)
   expect(marksOf([undefined, -5])).toEqual([false, true])

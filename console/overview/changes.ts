@@ -1,15 +1,18 @@
-// Finds the monitors that changed from the earlier period, in the order in which they need attention.
+// Finds the monitors that have changed since the earlier period, in the order in which they need attention.
 
 import type { Group } from '../boards/queries.ts'
 
 /** With fewer conversations than this, any rate is possible. */
 const fewest = 20
-/** The maximum share of marked changes that are only chance. */
+/** The maximum share of marked changes that are due to chance. */
 const falseShare = 0.05
 
 type Figure = Pick<Group, 'n' | 'value'>
 
-/** Returns a z-score of two rates: about −2 to 2 if they could be the same, and undefined if there is too little data. */
+/**
+ * Returns the z-score for two rates: about −2 to 2 if they could be the same, and undefined if there is too little
+ * data.
+ */
 export const zOf = (now: Figure, before: Figure | undefined): number | undefined => {
   if (!before || now.n < fewest || before.n < fewest || now.value === null || before.value === null) return undefined
   const both = (now.value * now.n + before.value * before.n) / (now.n + before.n)
@@ -25,7 +28,7 @@ const chanceOf = (z: number): number => {
   return Math.min(1, 2 * (Math.exp((-z * z) / 2) / Math.sqrt(2 * Math.PI)) * sum)
 }
 
-/** Returns which z-scores are not chance. Benjamini and Hochberg's method controls the share of false ones. */
+/** Returns which z-scores are not due to chance. Benjamini and Hochberg's method controls the share of false ones. */
 export const marksOf = (scores: (number | undefined)[]): boolean[] => {
   const chances = scores.flatMap((z) => (z === undefined ? [] : [chanceOf(z)])).toSorted((a, b) => a - b)
   const last = chances.findLastIndex((chance, at) => chance <= (falseShare * (at + 1)) / chances.length)
@@ -44,7 +47,7 @@ export const changeWords = (now: Figure, before: Figure | undefined, { z = 0, is
 
 type Ranked = Change & { now: Figure; isSpike: boolean }
 
-/** Sorts spikes first, then marked changes, then by size, and monitors without results last. */
+/** Sorts spikes first, then marked changes, then other changes by size. Monitors without results come last. */
 export const byAttention = (a: Ranked, b: Ranked): number =>
   Number(b.isSpike) - Number(a.isSpike) ||
   Number(b.isMarked) - Number(a.isMarked) ||

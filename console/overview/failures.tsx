@@ -10,7 +10,7 @@ const weekMs = 7 * 86_400_000
 
 const isOfThisWeek = ({ createdAt }: { createdAt: string }) => Date.now() - new Date(createdAt).getTime() < weekMs
 
-/** `link` leads to where it can be fixed. */
+/** `link` leads to the page where the problem can be fixed. */
 type Failure = { id: string; words: string; link?: LinkProps }
 
 type Failures = { isPending: boolean; rows: Failure[] }

@@ -66,7 +66,7 @@ const isFirstOf = (answer: Analytics | undefined): boolean => {
   )
 }
 
-/** Returns the period of the page. On the first day, it is today, by hour, unless another one was chosen. */
+/** Returns the page's period. On the first day, it is today by hour, unless a different one was selected. */
 const useShown = () => {
   const search = useSearch({ from: '/app/' })
   const navigate = useNavigate({ from: '/' })
@@ -93,7 +93,7 @@ export const Overview = () => {
   const firing = useFiring()
   const { data, error, refetch } = volume
   const [group] = data?.groups ?? []
-  // Conversations of other periods only matter if there are none in this one.
+  // Conversations in other periods only matter if there are none in this one.
   const all = useQuery({ ...countOptions({}), enabled: group?.n === 0 })
   const isEmpty = group?.n === 0 && all.data?.count === 0
   const answer = useDeferredValue(data)

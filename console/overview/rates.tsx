@@ -127,7 +127,7 @@ const columnsOf = (isCompared: boolean): Column<Rate>[] => [
   },
 ]
 
-/** Returns all rates. The order of the monitors depends on them, so the list waits for all. */
+/** Returns all rates. The order of the monitors depends on the rates, so the list waits for all of them. */
 const useAnswers = (monitors: Monitor[], shown: Period) =>
   useQueries({
     queries: monitors.map(({ id }) => ({ ...rateOptions(id, shown), placeholderData: <T,>(before: T) => before })),

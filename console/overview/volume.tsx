@@ -6,7 +6,7 @@ import { formatCount, formatPercent, plural } from '../lib/format.ts'
 import { ValueBars } from '../ui/charts/value-bars.tsx'
 import styles from './overview.module.css'
 
-/** Describes how the period compares with the earlier one. */
+/** Describes the difference between the period and the earlier one. */
 const Words = ({ group: { n, comparison }, filter, range }: { group: Group; filter: Filter; range: string }) => {
   const before = comparison?.n
   return (

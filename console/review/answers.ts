@@ -1,4 +1,4 @@
-// Keeps the reviewer's answers so far, and determines which answers are still missing.
+// Keeps the reviewer's answers so far, and determines which ones are still missing.
 
 import type { Schemas } from '../api/schema.d.ts'
 import type { Judged, Result, Review } from './queries.ts'

@@ -9,7 +9,7 @@ import styles from './room.module.css'
 
 const minutesLeft = (until: string) => Math.max(0, Math.round((new Date(until).getTime() - Date.now()) / 60_000))
 
-/** Shows for how long the conversation is reserved for the reviewer. */
+/** Shows how long the conversation is reserved for the reviewer. */
 const Lease = ({ until }: { until: string }) => {
   const [minutes, setMinutes] = useState(() => minutesLeft(until))
   useEffect(() => {

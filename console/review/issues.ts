@@ -13,8 +13,8 @@ export type Issues = {
 }
 
 /**
- * Returns an error's issues with judgments, or undefined if it has other issues too. `judged` are the monitor IDs in
- * the order in which the judgments were sent.
+ * Returns an error's issues with judgments, or undefined if it also has other issues. `judged` contains the monitor IDs
+ * in the order in which the judgments were sent.
  */
 export const issuesOf = (error: unknown, judged: string[]): Issues | undefined => {
   const { issues } = asFault(error)

@@ -1,4 +1,4 @@
-// Replaces scorecards by their items, because reviewers judge the items.
+// Replaces scorecards with their items, because reviewers judge the items.
 
 import type { Schemas } from '../api/schema.d.ts'
 
@@ -6,7 +6,7 @@ type Scorecard = Pick<Schemas['ReviewedScorecard'], 'monitorId'> & {
   sections: { name: string; items: { monitorId: string; outcome: string }[] }[]
 }
 
-/** A monitor to judge. Items have the scorecard and the section that they belong to. */
+/** A monitor to judge. Items also have their scorecard and section. */
 export type Question = { monitorId: string; scorecardId?: string; section?: string }
 
 const itemsOf = ({ monitorId: scorecardId, sections }: Scorecard): Question[] =>
@@ -18,8 +18,8 @@ const itemsOf = ({ monitorId: scorecardId, sections }: Scorecard): Question[] =>
   )
 
 /**
- * Returns the monitors to judge: those of the bucket, with scorecards replaced by their items. The service requires
- * these items, even if the scorecard has changed since.
+ * Returns the monitors to judge: the bucket's monitors, with scorecards replaced by their items. The service requires
+ * these items even if the scorecard has changed since then.
  */
 export const questionsOf = (monitorIds: string[], scorecards: Scorecard[]): Question[] => {
   const all = monitorIds.flatMap((monitorId): Question[] => {

@@ -35,7 +35,7 @@ type JudgmentFormProps = {
   review: Review
   /** Called when the review is completed or skipped, with a message. */
   onDone: (said: string) => void
-  /** Called when someone else has claimed the review, or when nobody can claim it any longer. */
+  /** Called when someone else has claimed the review, or when nobody can claim it anymore. */
   onLost: (fault: Fault) => void
 }
 
@@ -156,7 +156,7 @@ export const JudgmentForm = ({ bucket, review, onDone, onLost }: JudgmentFormPro
           return attempt(ids.filter(isLeft), absent)
         }
         saving.goOn()
-        // The note is rendered synchronously, because it can only receive the focus once it exists.
+        // The note is rendered synchronously, because it can only receive the focus after it exists.
         flushSync(() => {
           leaveOut(issues.absent)
           setFaults(issues.notes)
@@ -171,13 +171,13 @@ export const JudgmentForm = ({ bucket, review, onDone, onLost }: JudgmentFormPro
     await attempt(changeOf(answers, monitorIds).judgments.map(({ monitorId }) => monitorId)).catch((error: unknown) => {
       if (isLost(error)) return onLost(error)
       setFault(error)
-      // A scorecard may have been computed again since, with other items to judge.
+      // A scorecard may have been recomputed in the meantime, with different items to judge.
       void queryClient.invalidateQueries({ queryKey: reviewScorecardsOptions(review.id).queryKey })
       setBusy(false)
       saving.goOn()
     })
   }
-  /** Handles an answer, after which the monitors' results may be shown. */
+  /** Handles an answer. After it, the monitors' results may become visible. */
   const said = async () => {
     const results = isHidden
       ? await queryClient.fetchQuery(reviewResultsOptions(review.conversationId)).catch(() => [])

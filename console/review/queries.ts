@@ -49,7 +49,9 @@ export const reviewScorecardsOptions = (id: string) =>
 
 /** The requests in progress, by review ID. */
 const writing = new Map<string, Set<Promise<Review>>>()
-/** The end of each review's lease, as far as this page knows. A lost response may have extended it. */
+/**
+ * The end of each review's lease, as far as this page knows. A request whose response was lost may have extended it.
+ */
 const leases = new Map<string, string>()
 
 const note = ({ id, leaseExpiresAt }: Review) => {
@@ -75,7 +77,7 @@ const ignoreNotFound = (error: unknown): undefined => {
 type Seat = { bucketId: string; me: string; present: string | undefined }
 
 /**
- * Returns the given review, another one that the reviewer has claimed, or the next one. Returns null if there is none.
+ * Returns the given review, another one that the reviewer has claimed, or the next one. Returns null if there are none.
  */
 export const claimReview = async ({ bucketId, me, present }: Seat): Promise<Review | null> => {
   if (present !== undefined) {
@@ -106,9 +108,9 @@ export const releaseReview = async (id: string, bucketId: string): Promise<void>
 }
 
 /**
- * Releases a review. Also runs when the page is closed, because the browser still sends the request. If the reloaded
- * page has claimed the review again by then, the release has no effect, unless a write was in progress, because then
- * the end of the lease is unknown.
+ * Releases a review. Also runs when the page is closed, because the browser still sends the request. If the page was
+ * reloaded and has claimed the review again by then, the release has no effect. The exception is a write in progress,
+ * because then the end of the lease is unknown.
  */
 export const sendRelease = (id: string, bucketId: string): Promise<unknown> => {
   const leaseExpiresAt = writing.get(id)?.size ? undefined : leases.get(id)

@@ -1,4 +1,4 @@
-// Shows the reviewer's total of each scorecard, which is computed like the monitors' results.
+// Shows the reviewer's total for each scorecard, which is computed like the monitors' results.
 
 import { useQuery } from '@tanstack/react-query'
 import { useNames } from '../api/names.ts'

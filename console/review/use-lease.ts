@@ -6,7 +6,7 @@ import { newId } from '../lib/ids.ts'
 import { claimReview, extendLease, isLost, type Review, releaseReview, sendRelease } from './queries.ts'
 
 const heartbeatEvery = 60_000
-/** Activity extends the lease once less time than this is left. */
+/** Activity extends the lease when less time than this is left. */
 const renewBelow = 25 * 60_000
 
 /** Extends the lease while the reviewer moves, types, or listens. Without activity, it expires. */
@@ -73,7 +73,7 @@ export const useLease = (bucketId: string, present: string | undefined) => {
     let here = true
     const leave = (release: typeof releaseReview | typeof sendRelease) => {
       if (claimed.current !== undefined) void release(claimed.current, bucketId)
-      // The page was left before the claim finished.
+      // The reviewer left the page before the claim finished.
       else void taking.current?.then((late) => late && release(late.id, bucketId)).catch(() => undefined)
     }
     const vanish = () => leave(sendRelease)

@@ -23,7 +23,7 @@ export const useSaving = (
   const sent = useRef<string>(undefined)
   /** Saves pending changes immediately. */
   const send = useRef<() => void>(undefined)
-  /** Whether the whole review is being submitted, during which parts aren't saved. */
+  /** Whether the whole review is being submitted. Meanwhile, individual changes aren't saved. */
   const resting = useRef(false)
   const latest = useRef<typeof onRefusal>(undefined)
   const [failures, setFailures] = useState(0)
@@ -64,14 +64,14 @@ export const useSaving = (
   }, [id, text, isReady, failures])
   useEffect(
     () => () => {
-      // This saves the last changes. The page is gone, so errors can't be shown.
+      // This saves the last changes. The page is closed, so errors can't be shown.
       send.current?.()
       latest.current = undefined
     },
     [],
   )
   return {
-    /** Whether the server couldn't be reached for the last changes, which are retried. */
+    /** Whether the server couldn't be reached to save the last changes, which will be retried. */
     isBehind: failures > 0,
     /** Stops saving and waits for requests in progress. */
     rest: async () => {

@@ -13,7 +13,7 @@ export type ConnectionValues = {
 
 export const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
 
-/** Returns the settings to save. Keeps the settings that the form doesn't show. */
+/** Returns the settings to save. Keeps settings that the form doesn't show. */
 export const settingsOf = (
   { provider, agentId, scheme, accountSid, apiKey }: Omit<ConnectionValues, 'name' | 'secret'>,
   before: Record<string, unknown>,
@@ -24,7 +24,7 @@ export const settingsOf = (
     ...(provider === 'twilio' && { accountSid: accountSid.trim() }),
     ...(provider === 'livekit' && { apiKey: apiKey.trim() }),
   }
-  // The settings of one authentication scheme don't apply to another one.
+  // Settings for one authentication scheme don't apply to another.
   const hidden = provider === 'vapi' && textOf(before.scheme || 'secret') !== scheme ? {} : before
   return Object.fromEntries(Object.entries({ ...hidden, ...shown }).filter(([, value]) => value !== ''))
 }

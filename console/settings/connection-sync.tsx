@@ -37,7 +37,7 @@ const names: Record<IntegrationSync['state'], string> = {
 
 type Counts = { listed: number; stored: number; filled: number; failed: number }
 
-/** Returns how many calls the platform listed and how many were missing. */
+/** Returns the number of calls that the platform listed, and the number of missing calls. */
 const describeCounts = ({ listed, filled, failed }: Counts): string => {
   if (listed + filled + failed === 0) return 'No new calls'
   const lacking = [

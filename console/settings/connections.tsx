@@ -15,7 +15,7 @@ import { ConnectionDialog, providerNames } from './connection-dialog.tsx'
 import { type Integration, integrationsOptions } from './queries.ts'
 import styles from './settings.module.css'
 
-/** Returns how many recent deliveries weren't applied. */
+/** Returns the number of recent deliveries that weren't applied. */
 const troubles = ({ recentDeliveries: { unreadable, rejected, failed } }: Integration): number =>
   unreadable + rejected + failed
 

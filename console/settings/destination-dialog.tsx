@@ -20,7 +20,7 @@ export const kindNames: Record<Kind, string> = {
 
 const kindOptions = Object.entries(kindNames).map(([value, label]) => ({ value, label }))
 
-/** The field that holds a kind's secret. */
+/** The field that contains the secret for each kind. */
 const secretFields: Partial<Record<Kind, { name: string; label: string; hint: string }>> = {
   slack: {
     name: 'url',

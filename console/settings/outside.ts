@@ -3,7 +3,7 @@
 const privateHosts = [
   /^localhost$/,
   /\.(localhost|local|internal|home|lan|test|localdomain)$/,
-  // A name without a dot is only known within a network.
+  // A name without a dot is only known within a local network.
   /^[^.:[]+$/,
   /^(0|10|127)\./,
   /^169\.254\./,

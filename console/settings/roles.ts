@@ -10,6 +10,6 @@ export const rolesUpTo = (own: Role): Option[] =>
 
 export const isAbove = (role: Role, own: Role): boolean => roles.indexOf(role) > roles.indexOf(own)
 
-/** Describes the roles in their order. */
+/** Describes the roles in order. */
 export const rolesInWords =
   'Viewers can read and export. Members can also create findings, reviews, and monitors. Admins can also manage members, API keys, and connections.'

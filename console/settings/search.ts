@@ -1,12 +1,12 @@
-/** The open row of a list in the settings, and the filters of its deliveries or the audit log. */
+/** The open row in a settings list, and the filters for its deliveries or for the audit log. */
 export type SettingsSearch = {
   open?: string
   status?: string
-  /** The resource that events of the audit log are about. */
+  /** The resource that audit log events are about. */
   about?: string
   /** The person who caused the events. */
   by?: string
-  /** Days, in the time zone of the browser. */
+  /** Days in the browser's time zone. */
   from?: string
   to?: string
 }

@@ -22,7 +22,7 @@ const Models = lazy(async () => (await import('./models/models.tsx')).Models, <L
 const AuditLog = lazy(async () => (await import('./audit-log.tsx')).AuditLog, <Loading />)
 const ApiKeys = lazy(async () => (await import('./api-keys.tsx')).ApiKeys, <Loading />)
 
-/** Scrolls to the current section. On narrow screens, the sections are in a row that scrolls. */
+/** Scrolls to the current section. On narrow screens, the sections are in a row that scrolls sideways. */
 const shownInNav = (link: HTMLAnchorElement | null) => link?.scrollIntoView({ block: 'nearest', inline: 'center' })
 
 type SettingsTab = { name: string; label: string; content: ReactNode; shown?: boolean }

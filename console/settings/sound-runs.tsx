@@ -20,7 +20,7 @@ const refreshMs = 3_000
 const isUnfinished = ({ status, transcriptions }: Run): boolean =>
   status === 'queued' || status === 'running' || (transcriptions?.pending ?? 0) > 0
 
-/** Describes the transcriptions of a run. */
+/** Describes a run's transcriptions. */
 const transcribedBy = ({ transcriptions }: Run): string[] => {
   if (!transcriptions) return []
   const { completed, failed, cost } = transcriptions
@@ -45,7 +45,7 @@ const endOf = (run: Run): string => {
   return [parts.filter(Boolean).join(', '), failure].filter(Boolean).join('. ')
 }
 
-/** Returns the progress of a run: of its transcriptions once all recordings are measured. */
+/** Returns a run's progress. After all recordings are measured, it is the progress of the transcriptions. */
 const progressOf = ({ status, total, measured, unmeasurable, failed, transcriptions }: Run) => {
   if (status !== 'completed' || !transcriptions) {
     return { label: 'Measuring recordings', done: measured + unmeasurable + failed, total }
@@ -74,13 +74,13 @@ const Latest = ({ run }: { run: Run }) => {
 
 type Estimate = NonNullable<Schemas['SoundRunEstimate']['transcriptions']>
 
-/** Asks whether to transcribe stored recordings, and says what it costs. */
+/** Asks whether to transcribe stored recordings, and shows the cost. */
 const TranscribeDialog = ({ onClose, run }: { onClose: () => void; run: () => Promise<unknown> }) => {
   const { data, error } = useQuery({
     queryKey: [...queryKey, 'estimate'],
     queryFn: async ({ signal }) => {
       const body = { transcribe: true, dryRun: true }
-      // An estimate is only returned for a dry run.
+      // An estimate is only returned for dry runs.
       return (await answer(api.POST('/v1/sound-runs', { body, signal }))) as Schemas['SoundRunEstimate']
     },
     staleTime: 0,

@@ -2,7 +2,7 @@ import { useFormContext } from 'react-hook-form'
 import { SelectField } from '../ui/form.tsx'
 import { ModelChooser, useModels } from './models/model-chooser.tsx'
 
-/** The settings for recordings in forms. Empty texts mean null. */
+/** The form's settings for recordings. Empty texts mean null. */
 export type TranscriptionValues = { transcriptionModel: string; agentChannel: string }
 
 type Transcribed = { transcriptionModel: string | null; agentChannel: 0 | 1 | null }
@@ -19,7 +19,7 @@ export const transcriptionBody = ({ transcriptionModel, agentChannel }: Transcri
 
 const notTranscribed = 'Not transcribed'
 
-/** Chooses the model that transcribes recordings, for the organization or an agent. */
+/** Selects the model that transcribes recordings for the organization or an agent. */
 export const TranscriptionFields = ({ ofAgent = false }: { ofAgent?: boolean }) => {
   const { watch, setValue, getFieldState, formState } = useFormContext<TranscriptionValues>()
   const choices = useModels()

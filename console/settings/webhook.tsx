@@ -29,7 +29,7 @@ const Actions = ({ endpoint }: { endpoint: Endpoint }) => {
   const close = () => setDialog(undefined)
   const act = useMutation({
     mutationFn: async (what: 'approve' | 'test') => {
-      // This approves only the URL that is shown here, in case someone has changed it.
+      // This approves only the displayed URL, in case someone has changed it.
       if (what === 'approve') await answer(api.POST('/v1/webhook-endpoints/{id}/approve', { params, body: { url } }))
       else await answer(api.POST('/v1/webhook-endpoints/{id}/test', { params, body: {} }))
       return what

@@ -1,4 +1,4 @@
-// Shows the page of a link: a board for one company, for people who have no account.
+// Shows the page behind a link: a board for one company, for people without an account.
 
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
@@ -59,7 +59,7 @@ export const SharedBoard = () => {
   useEffect(() => {
     document.title = data ? `${title} · ${data.name}` : title
   }, [title, data])
-  // If a link expires while it is open, its board disappears.
+  // If a link expires while its page is open, the board disappears.
   const isOver = isRefusal(error) && error.status !== 429
   return (
     <main className={styles.page}>

@@ -8,8 +8,8 @@ import { FaultNote } from '../ui/states.tsx'
 import { CardPage } from './card-page.tsx'
 
 /**
- * Shows the page that the link in the email to a new address opens. It needs a click, because email scanners open links
- * too.
+ * Shows the page that opens from the link in the email to a new address. It requires a click, because email scanners
+ * also open links.
  */
 export const ConfirmAddress = () => {
   const [token] = useState(() => location.hash.slice(1))

@@ -61,7 +61,7 @@ const InvitationCard = ({ invitation: { organizationId, organization, role } }: 
   )
 }
 
-/** Lists the person's invitations, so that they choose which organizations to join. */
+/** Lists the person's invitations, so that they can choose which organizations to join. */
 export const Invitations = () => {
   const { to } = useSearch({ from: '/invitations' })
   const invitations = useOwnInvitations()

@@ -5,7 +5,7 @@ import { answer, api } from '../api/client.ts'
 import { Form, TextField } from '../ui/form.tsx'
 import { CardPage } from './card-page.tsx'
 
-/** Shows the form with which people request a link to reset their password. */
+/** Shows the form for requesting a link to reset a password. */
 export const ResetPassword = () => {
   const form = useForm({ defaultValues: { email: '' } })
   const [sentTo, setSentTo] = useState<string>()

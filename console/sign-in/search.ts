@@ -7,14 +7,14 @@ export const readSignInSearch = ({ to, refused, forgotten }: Record<string, unkn
   ...(forgotten === true && { forgotten }),
 })
 
-/** Reads which page follows the invitations. */
+/** Determines the page that follows the invitations. */
 export const readInvitationsSearch = ({ to }: Record<string, unknown>): { to?: string } =>
   typeof to === 'string' ? { to } : {}
 
-/** Returns where to go after sign-in. Only pages of this console are allowed, in whatever way the URL is written. */
+/** Returns the destination after sign-in. Only pages of this console are allowed, no matter how the URL is written. */
 export const pageOf = (to: string | undefined): string => {
   if (to === undefined || !URL.canParse(to, location.origin)) return '/'
   const { origin, pathname, search, hash } = new URL(to, location.origin)
-  // A path such as `//example.com` would lead to another host.
+  // A path such as `//example.com` would lead to a different host.
   return origin === location.origin ? pathname.replace(/^\/+/, '/') + search + hash : '/'
 }

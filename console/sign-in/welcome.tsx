@@ -116,7 +116,7 @@ const Joining = ({
 }
 
 /**
- * Shows the page that the link in an invitation opens. The token is in the URL's fragment, so it doesn't appear in
+ * Shows the page that opens from the link in an invitation. The token is in the URL's fragment, so it doesn't appear in
  * logs.
  */
 export const Welcome = () => {

@@ -3,7 +3,7 @@ import styles from './badge.module.css'
 
 export type Tone = 'affected' | 'clear' | 'unscored' | 'failed' | 'accent' | 'plain'
 
-/** Shows a word with a mark. Marks differ in shape, not only in color. */
+/** Shows a word with a mark. Marks differ in shape as well as color. */
 export const Badge = ({ tone = 'plain', children }: { tone?: Tone; children: ReactNode }) => (
   <span className={`${styles.badge} ${styles[tone]}`}>
     <span className={styles.mark} aria-hidden="true" />

@@ -15,7 +15,7 @@ type ChooserProps = {
   placeholder?: string
 }
 
-/** The maximum number of options to show at once. Typing narrows them down. */
+/** The maximum number of options to show at once. Typing filters them. */
 const maxShown = 100
 
 const Popup = ({ empty, isCut }: { empty: string; isCut: boolean }) => (
@@ -44,7 +44,7 @@ const Popup = ({ empty, isCut }: { empty: string; isCut: boolean }) => (
 /** Lets Enter select an option instead of submitting the form. */
 const keepForm = (event: KeyboardEvent) => event.key === 'Enter' && event.preventDefault()
 
-/** Selects several options by typing. Selected values that are no longer options are shown by their IDs. */
+/** Selects several options by typing. Selected values without an option are shown as IDs. */
 export const Chooser = ({ label, hint, fault, options, value, onChange, placeholder }: ChooserProps) => {
   const chosen = value.map((id) => options.find((option) => option.value === id) ?? { value: id, label: id })
   return (

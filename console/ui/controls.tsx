@@ -1,5 +1,5 @@
-// Shows controls with labels and hints that don't need a form. form.tsx connects them to forms and their library, which
-// few pages load.
+// Shows controls with labels and hints. They don't need a form. form.tsx connects them to forms and to their library,
+// which few pages load.
 
 import { type ComponentProps, type ReactNode, useId } from 'react'
 import styles from './form.module.css'

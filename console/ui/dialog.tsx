@@ -9,7 +9,7 @@ import { FaultNote } from './states.tsx'
 
 const load = async () => (await import('./dialog-window.tsx')).DialogWindow
 
-// No page opens with a dialog, so its code only loads when someone first uses the page.
+// No page opens with a dialog, so the code only loads when someone first uses the page.
 firstUse.then(load).catch(() => undefined)
 
 const DialogWindow = lazy(load)
@@ -29,7 +29,7 @@ type ConfirmProps = {
   onClose: () => void
   /** Runs the action. A Fault that it throws is shown. */
   run: () => Promise<unknown>
-  /** The text that must be typed before an action that can't be undone. */
+  /** The text to type before an action that can't be undone. */
   typed?: string
 }
 

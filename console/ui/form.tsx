@@ -1,4 +1,4 @@
-// Shows a form with the API's errors at the fields they belong to, and keeps the input.
+// Shows a form with the API's errors next to the fields they belong to, and keeps the input.
 
 import { type ComponentProps, type ReactNode, useState } from 'react'
 import { type FieldValues, FormProvider, type Path, type UseFormReturn, useFormContext } from 'react-hook-form'
@@ -15,7 +15,7 @@ type FormProps<T extends FieldValues> = {
   submit: string
   /** Appears next to the submit button. */
   beside?: ReactNode
-  /** Maps the path of an issue to a field's name if they differ. */
+  /** Maps the path of an issue to the name of a field, if they differ. */
   fieldOf?: (path: string) => string
   children: ReactNode
 }

@@ -1,4 +1,4 @@
-// Manages keyboard shortcuts. Each part of a page registers its own, and `?` lists them.
+// Manages keyboard shortcuts. Each component of a page registers its own shortcuts, and `?` lists them.
 
 import {
   createContext,
@@ -24,8 +24,8 @@ type Binding = {
 }
 
 /**
- * The shortcuts by the browser's name of the key, with the prefix `mod+` for ⌘ or Ctrl. Parts of the page that mount
- * later take precedence.
+ * The shortcuts, by the browser's name for the key, with the prefix `mod+` for ⌘ or Ctrl. Components that mount later
+ * take precedence.
  */
 type Bindings = Record<string, Binding>
 
@@ -42,7 +42,7 @@ const isPressed = (target: EventTarget | null) =>
   target instanceof HTMLElement && target.closest('button,a,summary,[role="tab"]') !== null
 
 /**
- * Returns whether Alt or AltGr was only pressed to type a character, which some keyboards require for brackets and
+ * Returns whether Alt or AltGr was only pressed to type a character. Some keyboards require this for brackets and
  * similar characters.
  */
 const isComposed = ({ altKey, key }: KeyboardEvent) => altKey && /^[^a-z0-9\s]$/i.test(key)
@@ -78,7 +78,7 @@ const inWords = (name: string) => {
 
 const isForOthers = (event: KeyboardEvent) => event.defaultPrevented || (event.altKey && !isComposed(event))
 
-/** Returns the binding of the part of the page that was added last. */
+/** Returns the binding of the component that mounted last. */
 const bindingOf = (all: RefObject<Bindings>[], event: KeyboardEvent) =>
   all
     .map(({ current }) => current[nameOf(event)])
@@ -131,7 +131,7 @@ export const Keys = ({ children }: { children: ReactNode }) => {
   )
 }
 
-/** Registers shortcuts while this part of the page is mounted. */
+/** Registers shortcuts while the component is mounted. */
 export const useKeys = (bindings: Bindings): void => {
   const registry = useContext(Registry)
   const latest = useRef(bindings)
@@ -143,7 +143,7 @@ export const useKeys = (bindings: Bindings): void => {
   useLayoutEffect(() => registry?.add(latest), [registry])
 }
 
-/** Shows a key, shown next to the name of its action. */
+/** Displays a key next to the name of its action. */
 export const Key = ({ children }: { children: ReactNode }) => (
   <span className={styles.key} aria-hidden="true">
     {children}

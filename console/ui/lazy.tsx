@@ -3,8 +3,8 @@ import { lazyCode, reportMissingCode } from '../lib/lazy-code.ts'
 import { MissingCode } from './missing-code.tsx'
 
 /**
- * Returns a component that loads its code when it is first rendered. If loading fails, the error appears in its place
- * if it has a fallback, and otherwise in the corner of the window.
+ * Returns a component that loads its code on its first render. If loading fails, the error appears in its place if it
+ * has a fallback, and otherwise in the corner of the window.
  */
 export const lazy = <Props extends object>(
   load: () => Promise<FunctionComponent<Props>>,

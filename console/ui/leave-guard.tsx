@@ -8,7 +8,7 @@ const openOf = (search: object) => ('open' in search ? search.open : undefined)
 /** Asks for confirmation before the user leaves unsaved input. */
 export const LeaveGuard = ({ isDirty }: { isDirty: () => boolean }) => {
   const { status, proceed, reset } = useBlocker({
-    // Selecting something on the same page changes the URL too. The panel next to a list counts as a separate page.
+    // Selecting something on the same page also changes the URL. The panel next to a list counts as a separate page.
     shouldBlockFn: ({ current, next }) =>
       (current.pathname !== next.pathname || openOf(current.search) !== openOf(next.search)) && isDirty(),
     enableBeforeUnload: isDirty,

@@ -14,7 +14,7 @@ type ListTableProps<T> = {
   }
   label: string
   columns: Column<T>[]
-  /** Appears instead of the table if there are no rows. */
+  /** Shown instead of the table if there are no rows. */
   empty: ReactNode
   /** The number of placeholder lines while loading. */
   lines?: number

@@ -17,7 +17,7 @@ const rowsBeforeTheEnd = 40
 const rowsAbove = 8
 const checkWidth = 32
 
-/** Rows that people select to act on them together. */
+/** Rows that people select in order to act on them together. */
 export type Checked = {
   ids: ReadonlySet<string>
   onChange: (ids: ReadonlySet<string>) => void
@@ -26,7 +26,7 @@ export type Checked = {
 }
 
 type LongTableProps<T> = TableProps<T> & {
-  /** The row that is marked or has its panel open. */
+  /** The row that is marked or whose panel is open. */
   selected: string | undefined
   onSelect: (id: string | undefined) => void
   /** Called on Enter, or on a second click. */
@@ -41,7 +41,7 @@ const withAll = (ids: ReadonlySet<string>, more: string[]): Set<string> => new S
 
 /** Selects rows by checkbox, with shift up to another row, and by keyboard. */
 const useChecking = <T,>(rows: T[], idOf: (row: T) => string, checked: Checked | undefined) => {
-  /** Where a selection with shift begins. */
+  /** The row at which a selection with shift starts. */
   const anchor = useRef<number>(undefined)
   const idsBetween = (from: number, to: number) =>
     rows.slice(Math.min(from, to), Math.max(from, to) + 1).map((row) => idOf(row))
@@ -66,7 +66,9 @@ const useChecking = <T,>(rows: T[], idOf: (row: T) => string, checked: Checked |
 
 type Width = { template: string; least: number | undefined }
 
-/** Returns fixed widths, or shares of the remaining space. A list with a minimum for each column scrolls sideways. */
+/**
+ * Returns fixed widths, or shares of the remaining space. A list whose columns have minimum widths scrolls sideways.
+ */
 const widthsOf = <T,>(columns: Column<T>[], hasChecks: boolean): Width => {
   const checks = hasChecks ? [`${checkWidth}px`] : []
   const template = [...checks, ...columns.map(({ width = '1fr', min = 0 }) => `minmax(${min}px, ${width})`)].join(' ')
@@ -82,7 +84,7 @@ const widthsOf = <T,>(columns: Column<T>[], hasChecks: boolean): Width => {
 
 /**
  * Shows a virtualized list. `j` and `k` move, Enter opens a row, and Escape closes it. `x` and the arrow keys with
- * shift select rows. More rows are fetched before the end is visible.
+ * shift select rows. More rows are fetched before the end becomes visible.
  */
 export const LongTable = <T,>({
   label,
@@ -167,7 +169,7 @@ export const LongTable = <T,>({
   const press = (event: MouseEvent, id: string, index: number) => {
     if (checked && event.shiftKey) {
       if (at >= 0) checking.begin(at)
-      // The browser would select the text in between.
+      // Otherwise, the browser would select the text in between.
       getSelection()?.removeAllRanges()
       return checking.extend(index)
     }

@@ -2,7 +2,9 @@ import type { ReactNode } from 'react'
 import { Button } from './button.tsx'
 import styles from './states.module.css'
 
-/** Replaces code that couldn't be loaded. The user decides when to reload, because they could lose input. */
+/**
+ * Shown in place of code that couldn't be loaded. The user decides when to reload, because reloading could lose input.
+ */
 export const MissingCode = ({ children }: { children?: ReactNode }) => (
   <div className={styles.fault} role="alert">
     {children}

@@ -3,7 +3,7 @@ import styles from './progress.module.css'
 
 type ProgressProps = { label: string; done: number; total?: number | undefined }
 
-/** Shows progress: as a share if the total is known, otherwise as a count. */
+/** Shows progress: as a share if the total is known, and otherwise as a count. */
 export const Progress = ({ label, done, total }: ProgressProps) => {
   const share = total === undefined ? null : total === 0 ? 1 : Math.min(1, done / total)
   return (

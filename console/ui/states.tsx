@@ -15,7 +15,7 @@ export const Loading = ({ label = 'Loading', lines = 3 }: { label?: string; line
   </div>
 )
 
-/** Shows an empty state: what belongs here, and how to create it. */
+/** Shows an empty state: what will appear here, and how to create it. */
 export const Empty = ({ title, children, action }: { title: string; children?: ReactNode; action?: ReactNode }) => (
   <div className={styles.empty}>
     <h3>{title}</h3>
@@ -67,8 +67,8 @@ export const Await = <T,>({
   lines?: number
   children: (data: T) => ReactNode
 }) => {
-  // The data is rendered synchronously. The page's heading often comes from the same response, and would otherwise push
-  // the placeholder down.
+  // The data is rendered synchronously. Otherwise, the page's heading, which often comes from the same response, would
+  // push the placeholder down.
   if (data !== undefined) return children(data)
   if (error) return <FaultNote error={error} retry={() => void refetch()} />
   return <Loading {...(lines !== undefined && { lines })} />

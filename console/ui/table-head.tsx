@@ -1,4 +1,4 @@
-// Shows headers that sort, resize, and move their columns. For the keyboard, the dialog of the columns does the same.
+// Shows headers that sort, resize, and move their columns. The columns dialog provides the same functions by keyboard.
 
 import { ArrowDown, ArrowUp } from 'lucide-react'
 import { type DragEvent, type PointerEvent, useRef } from 'react'
@@ -10,7 +10,7 @@ export type Sort = { by: string; direction: 'asc' | 'desc' }
 export type Arrange = {
   sort: Sort
   onSort: (sort: Sort) => void
-  /** Called once, when the header has its new width, in pixels. */
+  /** Called once with the header's new width in pixels. */
   onResize: (key: string, width: number) => void
   /** Moves a column to the position of another one. */
   onMove: (key: string, to: string) => void
@@ -20,7 +20,7 @@ const narrowest = 40
 const widest = 1_000
 
 /**
- * Returns the sort after a click. The first click sorts the highest or latest first, and the next one reverses the
+ * Returns the sort after a click. The first click sorts the highest or latest first, and the next click reverses the
  * order.
  */
 const nextOf = ({ by, direction }: Sort, sortBy: string): Sort =>
@@ -28,7 +28,7 @@ const nextOf = ({ by, direction }: Sort, sortBy: string): Sort =>
 
 const ariaSort = { asc: 'ascending', desc: 'descending' } as const
 
-/** Returns the value of `aria-sort` of a header, or undefined if the list isn't sorted by it. */
+/** Returns the value of a header's `aria-sort`, or undefined if the list isn't sorted by it. */
 export const sortedAs = (sort: Sort | undefined, sortBy: string | undefined) =>
   sort && sort.by === sortBy ? ariaSort[sort.direction] : undefined
 

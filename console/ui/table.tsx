@@ -11,11 +11,11 @@ export type Column<T> = {
   /** The column's width in CSS grid units. */
   width?: string
   numeric?: boolean
-  /** The minimum width of the column in a list that scrolls sideways, in pixels. */
+  /** The column's minimum width in pixels in a list that scrolls sideways. */
   min?: number
-  /** The order that a click on the header chooses. */
+  /** The sort order after a click on the header. */
   sortBy?: string
-  /** The minimum width of the table, in pixels, at which the column is shown. */
+  /** The minimum width of the table, in pixels, at which the column is visible. */
   from?: 480 | 720 | 960
   cell: (row: T) => ReactNode
 }

@@ -3,7 +3,7 @@ import styles from './tabs.module.css'
 
 type Tab = { value: string; label: ReactNode; content: ReactNode }
 
-/** Returns the tab that an arrow key moves to. The tab after the last one is the first one. */
+/** Returns the tab that an arrow key moves to. After the last tab, it moves to the first one. */
 const steps: Record<string, (at: number, count: number) => number> = {
   ArrowLeft: (at, count) => (at + count - 1) % count,
   ArrowRight: (at, count) => (at + 1) % count,
@@ -11,7 +11,7 @@ const steps: Record<string, (at: number, count: number) => number> = {
   End: (_, count) => count - 1,
 }
 
-/** Shows the tabs of a page. The caller keeps the selected one in the URL. */
+/** Shows a page's tabs. The caller keeps the selected tab in the URL. */
 export const Tabs = ({
   label,
   value,

@@ -24,8 +24,8 @@ export const alignmentOptions = (id: string, alignmentId: string) =>
   })
 
 /**
- * Estimates an alignment, and reports missing requirements. The estimate depends on the version, because results do. It
- * is not refreshed by events, because it is expensive.
+ * Estimates an alignment, and reports missing requirements. The estimate depends on the version, because results do.
+ * Events don't refresh it, because it is expensive.
  */
 export const estimateOptions = (id: string, version: number) =>
   queryOptions({

@@ -208,7 +208,7 @@ const Proposal = ({ monitor, alignment, proposal }: ProposalProps) => {
   )
 }
 
-/** Shows how well a judge agrees with people, and which changes would improve it. */
+/** Shows how well a judge agrees with people, and which changes would improve the agreement. */
 export const Report = ({ monitor, alignment }: { monitor: Monitor; alignment: Alignment }) => {
   const { report, proposals } = alignment
   if (!report) return null

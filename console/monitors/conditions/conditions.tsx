@@ -78,7 +78,7 @@ const Compared = ({
   </>
 )
 
-/** Shows a field for words. Keeps the typed text, because a comma at the end adds no word yet. */
+/** Shows a field for words. Keeps the typed text, because a comma at the end doesn't add a word yet. */
 const Words = ({ condition: { who, where, messages, words }, change }: Change<'words'>) => {
   const [typed, setTyped] = useState(words.join(', '))
   return (
@@ -286,7 +286,7 @@ const Fields = ({
 
 type Row = { id: number; condition: RuleCondition }
 
-/** Returns whether a condition is complete. Others are kept in the form, but not in the rule. */
+/** Returns whether a condition is complete. Incomplete conditions are kept in the form, but not in the rule. */
 const isComplete = (condition: RuleCondition): boolean => {
   if (condition.kind === 'words') return condition.words.length > 0
   if (condition.kind === 'tool') return condition.name.trim() !== ''
@@ -296,7 +296,7 @@ const isComplete = (condition: RuleCondition): boolean => {
 
 type ConditionFieldsProps = {
   expression: string
-  /** `incomplete` is the number of the first condition that is not part of the rule. */
+  /** `incomplete` is the number of the first condition that is missing from the rule. */
   onChange: (expression: string, incomplete?: number) => void
 }
 

@@ -1,4 +1,4 @@
-// Converts conditions to a rule's expression, and expressions that have this form back to conditions.
+// Converts conditions to a rule's expression, and converts expressions of this form back to conditions.
 
 export const comparisons = { gt: '>', gte: '>=', lt: '<', lte: '<=', eq: '==' } as const
 export type Comparison = keyof typeof comparisons
@@ -39,16 +39,16 @@ const literal = (text: string): string =>
 const escapes: Record<string, string> = { n: '\n', r: '\r', t: '\t' }
 const textOf = (inner: string): string => inner.replace(/\\(.)/g, (_, sign: string) => escapes[sign] ?? sign)
 
-/** Matches escapes that `literal` doesn't write, such as those of code points. */
+/** Matches escapes that `literal` doesn't write, such as code point escapes. */
 const otherEscape = /\\[^\\'nrt]/
 
 const patternOf = (words: string[]): string =>
   words.map((word) => word.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|')
 
-/** Returns the words of a pattern, or undefined if it is more than alternatives of words. */
+/** Returns the words in a pattern, or undefined if the pattern contains anything but alternatives of words. */
 const wordsOf = (pattern: string): string[] | undefined => {
   const words = (pattern.match(/(?:\\.|[^|\\])+/g) ?? []).map((word) => word.replace(/\\(.)/g, '$1'))
-  // The form separates words by commas and trims them.
+  // The form separates words by commas and trims them, so a word can't contain either.
   const areShown = words.every((word) => word === word.trim() && !word.includes(','))
   return areShown && patternOf(words) === pattern ? words : undefined
 }

@@ -45,7 +45,7 @@ const language = StreamLanguage.define({
 })
 
 const completions = autocompletion({
-  // By default, Enter adds a line if it is pressed just after the suggestions have opened.
+  // By default, Enter adds a line if it is pressed immediately after the suggestions have opened.
   interactionDelay: 0,
   override: [
     ({ state, pos, explicit }) => {
@@ -153,10 +153,10 @@ export const Expression = ({ name, label, hint, lines, required = false, placeho
     return () => opened.destroy()
   }, [placeholder])
 
-  // The text can change outside of the editor: an example is used, or the form is reset.
+  // The text can change outside the editor: when an example is used, or when the form is reset.
   useEffect(() => {
     const state = view.current?.state
-    // The rendered text can be older than the text that was typed since.
+    // The rendered text can be older than the typed text.
     if (!state || state.doc.toString() === text || text !== (getValues(name) ?? '')) return
     view.current?.dispatch({ changes: { from: 0, to: state.doc.length, insert: text } })
   }, [text, name, getValues])

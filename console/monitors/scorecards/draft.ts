@@ -1,8 +1,8 @@
-// Converts the definition of a scorecard between form fields and the API's format.
+// Converts a scorecard's definition between form fields and the API's format.
 
 export type NotApplicable = 'exclude' | 'full' | 'zero'
 
-/** Numbers are texts, as people typed them. An empty version follows the monitor. */
+/** Numbers are kept as typed text. If the version is empty, the item uses the monitor's current version. */
 export type ItemDraft = {
   monitorId: string
   version: string
@@ -49,7 +49,7 @@ const empty: ScorecardDraft = {
   affectedBelow: '80',
 }
 
-/** Returns the fields of a stored definition, or of a new scorecard if it is not a scorecard. */
+/** Returns the form fields for a stored definition, or for a new scorecard if the definition is not a scorecard. */
 export const readScorecard = (stored: Record<string, unknown>): ScorecardDraft => {
   if (!Array.isArray(stored.sections)) return structuredClone(empty)
   // Only scorecards have sections.

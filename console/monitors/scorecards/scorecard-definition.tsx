@@ -10,7 +10,7 @@ const words: Record<NotApplicable, string> = {
   zero: 'No points',
 }
 
-/** Shows the definition of a scorecard: its items by section, and its bands. */
+/** Shows a scorecard's definition: its items by section, and its bands. */
 export const ScorecardDefinition = ({ definition }: { definition: Record<string, unknown> }) => {
   const { nameOf } = useNames('monitors')
   // The service has validated the definition for its kind.

@@ -1,4 +1,4 @@
-// Shows the form fields for the sections, items, and bands of a scorecard.
+// Shows the form fields for a scorecard's sections, items, and bands.
 
 import { useQuery } from '@tanstack/react-query'
 import { ArrowDown, ArrowUp, Plus } from 'lucide-react'
@@ -29,7 +29,7 @@ const rules: { value: NotApplicable; label: string }[] = [
 /** Returns the monitors that can be items. */
 const useItems = () => {
   const { data = [], error, refetch } = useQuery(namesOptions('monitors'))
-  // The names are read from complete monitors.
+  // The names are read from the loaded monitors.
   const monitors = (data as Monitor[]).filter(({ kind }) => kind !== 'scorecard')
   return { monitors, error, retry: () => void refetch() }
 }

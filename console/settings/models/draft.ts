@@ -17,7 +17,7 @@ type StoredSettings = Partial<Record<Setting | 'model', string>> & {
   promptCaching?: boolean
 }
 
-/** Returns the fields of a provider. Keys are empty, because they are not shown again. */
+/** Returns a provider's form fields. Keys are empty, because they are never shown again. */
 export const providerDraftOf = (provider: Provider | undefined): ProviderDraft => {
   const { name = '', kind = 'openai-compatible' } = provider ?? {}
   const stored = (provider?.settings ?? {}) as StoredSettings
@@ -27,7 +27,7 @@ export const providerDraftOf = (provider: Provider | undefined): ProviderDraft =
   return { name, kind, model, structuredOutput, promptCaching, baseUrl, apiVersion, region, accessKeyId, ...keys }
 }
 
-/** Returns the settings of the draft's kind. Empty fields are left out, so that stored keys are kept. */
+/** Returns the settings for the draft's kind. Empty fields are omitted, so that stored keys are kept. */
 export const settingsOf = (draft: ProviderDraft): Record<string, unknown> => {
   const { fields, caching } = providerKinds[draft.kind]
   const filled = fields.flatMap(({ name }) => {
@@ -45,7 +45,7 @@ export const settingsOf = (draft: ProviderDraft): Record<string, unknown> => {
 
 const hiddenPart = '…'
 
-/** Returns the settings that people can see, by their labels. */
+/** Returns the visible settings by label. */
 export const shownSettings = ({ kind, settings }: Pick<Provider, 'kind' | 'settings'>): [string, string][] =>
   providerKinds[kind].fields.flatMap(({ name, label }) => {
     const value = settings[name]

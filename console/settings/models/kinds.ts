@@ -6,7 +6,7 @@ type SettingField = {
   hint?: string
   placeholder?: string
   required?: true
-  /** The value is a key, which is never shown again. */
+  /** Whether the value is a key, which is never shown again. */
   secret?: true
 }
 

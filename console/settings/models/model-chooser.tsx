@@ -16,7 +16,7 @@ export const useModels = (): ModelChoice[] => useQuery(modelsOptions).data?.data
 
 const providerOf = ({ model }: ModelChoice): string => splitModel(model).provider
 
-/** Returns the providers of the choices, and the chosen one even if it no longer exists. */
+/** Returns the providers to choose from, including the selected one even if it no longer exists. */
 const providerOptions = (choices: ModelChoice[], chosen: string, others: Option[]): Option[] => {
   const names = new Map(choices.map((choice) => [providerOf(choice), choice.provider]))
   const known = [...others, ...[...names].map(([value, label]) => ({ value, label }))]
@@ -26,20 +26,20 @@ const providerOptions = (choices: ModelChoice[], chosen: string, others: Option[
 }
 
 type ModelChooserProps = {
-  /** The name of the property in requests. */
+  /** The property's name in requests. */
   name: string
   /** The provider and model, `providerId/model`, or one of the other options. */
   value: string
   onChange: (value: string) => void
   choices: ModelChoice[]
-  /** The options that name no provider. */
+  /** The options that don't name a provider. */
   others: Option[]
   label?: string
   hint?: string | undefined
   fault?: string | undefined
 }
 
-/** Chooses a provider and one of its models. Models that the provider doesn’t list can be typed. */
+/** Selects a provider and one of its models. Models that the provider doesn't list can be typed. */
 export const ModelChooser = ({ name, value, onChange, choices, others, label, hint, fault }: ModelChooserProps) => {
   const isOther = others.some((other) => other.value === value)
   const { provider, model } = isOther ? { provider: value, model: '' } : splitModel(value)

@@ -40,7 +40,7 @@ const columns: Column<Provider>[] = [
   { key: 'state', label: 'Status', cell: (provider) => <ProviderState {...provider} /> },
 ]
 
-/** Shows the endpoint that the operator configured, which nobody can change here. */
+/** Shows the endpoint that the operator configured. It can't be changed here. */
 const Instance = () => {
   const query = useQuery(instanceOptions)
   return (

@@ -13,13 +13,13 @@ import { changeProvider, type OfferedModel, offeredOptions, type Provider } from
 
 const PriceDialog = lazy(async () => (await import('./price-dialog.tsx')).PriceDialog)
 
-/** The maximum number of rows to show at once. Typing narrows them down. */
+/** The maximum number of rows to show at once. Typing filters them. */
 const mostShown = 50
 
-/** Some providers offer hundreds of models. From this number on, they can be searched. */
+/** Some providers offer hundreds of models. If there are at least this many, a search field appears. */
 const manyModels = 10
 
-/** Returns the offered models, with the default model even if the provider doesn't list it. */
+/** Returns the offered models, including the default model even if the provider doesn't list it. */
 const withDefault = (models: OfferedModel[], { settings, modelPrice }: Provider): OfferedModel[] => {
   const { model } = settings
   if (typeof model !== 'string' || models.some(({ id }) => id === model)) return models

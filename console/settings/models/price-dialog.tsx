@@ -31,7 +31,7 @@ const RemovePrice = ({ run }: { run: () => Promise<void> }) => {
   )
 }
 
-/** Sets the price of a model, or goes back to the bundled one. */
+/** Sets a model's price, or goes back to the bundled price. */
 export const PriceDialog = ({
   provider: { id, prices },
   model,

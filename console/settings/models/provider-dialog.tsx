@@ -14,7 +14,7 @@ const outputOptions = [
   { value: 'prompt', label: 'Described in the prompt' },
 ]
 
-/** Offers the provider’s models while someone types. A new provider has no list yet. */
+/** Suggests the provider's models during typing. A new provider has no list yet. */
 const ModelField = ({ provider, kind }: { provider: Provider | undefined; kind: Provider['kind'] }) => {
   const { data } = useQuery({ ...offeredOptions(provider?.id ?? ''), enabled: provider !== undefined })
   const { modelLabel = 'Default model (optional)', modelPlaceholder } = providerKinds[kind]

@@ -40,7 +40,7 @@ export type ProviderChange = {
   status?: Provider['status']
 }
 
-/** Changes a provider, and loads everything that depends on it again. */
+/** Changes a provider, and reloads everything that depends on it. */
 export const changeProvider = async (id: string, body: ProviderChange): Promise<void> => {
   await answer(api.PATCH('/v1/model-providers/{id}', { params: { path: { id } }, body }))
   await refreshProviders()

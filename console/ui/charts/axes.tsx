@@ -29,7 +29,7 @@ export const ValueAxis = ({
 
 const roomOfLabel = 64
 
-/** Shows labels of days, hours, or weeks, as many as fit. */
+/** Shows labels for days, hours, or weeks, as many as fit. */
 export const TimeAxis = ({ spans, scale, plot }: { spans: Span[]; scale: Scale; plot: Plot }) => {
   const every = Math.max(1, Math.ceil(spans.length / Math.max(1, Math.floor(plot.width / roomOfLabel))))
   return (

@@ -19,12 +19,12 @@ export type BandLineProps = {
   title: string
   /** The points, oldest first. */
   points: BandPoint[]
-  /** The measured quantity, shown in the tooltip and table, such as "Affected". */
+  /** The measured quantity, such as "Affected", shown in the tooltip and the table. */
   valueName: string
-  /** Formats a value. By default, it is a share, which is shown as a percentage. */
+  /** Formats a value. By default, values are shares, which are shown as percentages. */
   format?: (value: number) => string
   formatTick?: (value: number) => string
-  /** The smallest range of the axis, such as [0, 1]. By default, it starts at 0. */
+  /** The minimum range of the axis, such as [0, 1]. By default, the axis starts at 0. */
   domain?: [number, number]
   /** A horizontal reference line, such as an expected value. */
   reference?: { value: number; label: string }
@@ -33,7 +33,7 @@ export type BandLineProps = {
   spikes?: Spike[]
   tone?: 'affected' | 'accent' | 'plain'
   height?: number
-  /** The label of a point that is not a day. */
+  /** The label for a point that is not a day. */
   point?: string
 }
 

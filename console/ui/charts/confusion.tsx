@@ -22,7 +22,7 @@ const grid: { name: string; cells: (keyof Matrix)[] }[] = [
   { name: 'not affected', cells: ['falseNegatives', 'trueNegatives'] },
 ]
 
-/** Shows a 2×2 table of two raters' answers, affected or not affected. They agree on the diagonal. */
+/** Shows a 2×2 table of two raters' answers, which are affected or not affected. The raters agree on the diagonal. */
 export const Confusion = ({ title, matrix, sides }: ConfusionProps) => {
   const { rows = 'Monitor', columns = 'People' } = sides ?? {}
   const total = Object.values(matrix).reduce((sum, count) => sum + count, 0)
@@ -56,7 +56,7 @@ export const Confusion = ({ title, matrix, sides }: ConfusionProps) => {
                   <td
                     key={cell}
                     className={cell.startsWith('true') ? styles.agree : styles.differ}
-                    // TypeScript's types of styles don't include custom properties.
+                    // TypeScript's style types don't include custom properties.
                     style={{ '--share': `${Math.round(share * 100)}%` } as CSSProperties}
                   >
                     {words}

@@ -21,10 +21,10 @@ type DayBarsProps = {
   title: string
   /** The days, oldest first. */
   days: DayBar[]
-  /** The kinds to stack, starting at the bottom. By default, these are all kinds of results. */
+  /** The kinds to stack, starting at the bottom. By default, all kinds of results. */
   of?: Look[]
   height?: number
-  /** The label of a bar that is not a day. */
+  /** The label for a bar that is not a day. */
   point?: string
 }
 

@@ -10,7 +10,7 @@ import { AsTable, ChartRows, type ChartTable } from './rows.tsx'
 /** The size of the drawing area in pixels, and the key of the active point. */
 export type Plot = { width: number; height: number; active: string | undefined }
 
-/** A point of the chart that can be hovered over or reached by keyboard. */
+/** A point in the chart that can be hovered over or reached by keyboard. */
 export type Mark = {
   key: string
   x: number
@@ -27,9 +27,9 @@ type FrameProps = {
   title: string
   /** The same data as a table. */
   table: ChartTable
-  /** The number of points. The chart shows a note if there are too few to read. */
+  /** The number of points. If there are too few to read, the chart shows a note. */
   points: number
-  /** The name of a point. The default is "day". */
+  /** The term for a point. The default is "day". */
   point?: string
   height?: number
   legend?: ReactNode

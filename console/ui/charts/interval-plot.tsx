@@ -9,7 +9,7 @@ import type { Scale } from './scale.ts'
 export type IntervalRow = {
   id: string
   label: ReactNode
-  /** This is null if there is no value yet. */
+  /** Null if there is no value yet. */
   value: number | null
   /** The fixed interval, drawn as thin whiskers. */
   low?: number | null
@@ -17,7 +17,7 @@ export type IntervalRow = {
   /** The always-valid interval, drawn as a thick, paler bar behind. */
   validLow?: number | null
   validHigh?: number | null
-  /** The most important row. */
+  /** Whether this is the most important row. */
   highlight?: boolean
   /** Appears on the right, such as a verdict. */
   reading?: ReactNode
@@ -25,7 +25,7 @@ export type IntervalRow = {
 
 type Ends = Pick<IntervalRow, 'value' | 'low' | 'high' | 'validLow' | 'validHigh'>
 
-/** Returns the scale of all rows, which includes zero. */
+/** Returns the scale for all rows, which includes zero. */
 export const intervalDomain = (rows: Ends[]): [number, number] => {
   const ends = rows
     .flatMap(({ value, low, high, validLow, validHigh }) => [value, low, high, validLow, validHigh])
@@ -89,7 +89,7 @@ type IntervalPlotProps = {
   format?: (value: number) => string
   /** The labels on the left and right of zero, such as ["fewer in B", "more in B"]. */
   sides?: [string, string]
-  /** The range of the axis. By default, it covers all values. */
+  /** The range of the axis. By default, the axis covers all values. */
   domain?: [number, number]
 }
 

@@ -1,4 +1,4 @@
-// Defines values over time with their intervals, which lines and bars draw.
+// Defines values over time with their intervals, for charts with lines and bars.
 
 import type { LinkProps } from '@tanstack/react-router'
 import { formatCount } from '../../lib/format.ts'
@@ -22,15 +22,14 @@ export type BandPoint = {
 const present = (values: (number | null | undefined)[]): number[] => values.filter((value) => value != null)
 
 /**
- * Returns how far the axis extends. The widest 10% of intervals are cut off if they would flatten the rest of the
- * chart.
+ * Returns the end of the axis. If the widest 10% of intervals would flatten the rest of the chart, they are cut off.
  */
 const reachOf = (ends: number[]): number => {
   const [most, all] = [percentile90(ends), Math.max(...ends)]
   return all > 1.6 * most ? most : all
 }
 
-/** Returns the axis range: all values and the intervals around them. */
+/** Returns the range of the axis: all values and their intervals. */
 export const extentOf = (points: BandPoint[], more: number[]): [number, number] => {
   const values = [...present(points.map(({ value }) => value)), ...more]
   const highs = present(points.map(({ high }) => high))

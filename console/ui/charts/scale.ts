@@ -39,7 +39,7 @@ export const longTime = (span: Span): string => {
     : formatWeekday(new Date(span.start))
 }
 
-/** Formats percentages with just enough digits to tell ticks apart. */
+/** Formats percentages with just enough digits to distinguish the ticks. */
 export const percentTick = (share: number): string => `${Number((share * 100).toPrecision(3))}%`
 
 /** Returns the 90th percentile of the values. */

@@ -6,7 +6,7 @@ import { percentile90 } from './scale.ts'
 export type SparkPoint = { value: number | null; low?: number | null; high?: number | null }
 
 type SparklineProps = {
-  /** Describes the chart: what it measures and for which period. */
+  /** Describes the chart: its measure and period. */
   label: string
   /** The oldest point comes first. Null leaves a gap. */
   points: SparkPoint[]
@@ -15,7 +15,7 @@ type SparklineProps = {
   tone?: 'affected' | 'accent' | 'plain'
 }
 
-/** Shows a line chart as high as a line of text, with intervals if there are any. */
+/** Shows a line chart that is as high as a line of text, with intervals if there are any. */
 export const Sparkline = ({ label, points, width = 112, height = 26, tone = 'affected' }: SparklineProps) => {
   const known = points.flatMap(({ value }) => (value === null ? [] : [value]))
   const highs = points.flatMap(({ high }) => (high == null ? [] : [high]))

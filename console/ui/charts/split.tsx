@@ -5,7 +5,7 @@ import { BandLine } from './band-line.tsx'
 export type SplitPoint = {
   start: string
   end: string
-  /** This is null if nothing was routed. */
+  /** Null if nothing was routed. */
   share: number | null
   low?: number | null
   high?: number | null

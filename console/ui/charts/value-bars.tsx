@@ -11,7 +11,7 @@ type ValueBarsProps = Pick<
   'title' | 'points' | 'valueName' | 'format' | 'formatTick' | 'tone' | 'height' | 'point'
 >
 
-/** Shows bars of values over time, with lines for their intervals. */
+/** Shows values over time as bars, with lines for their intervals. */
 export const ValueBars = ({
   title,
   points,

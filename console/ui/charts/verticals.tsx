@@ -1,12 +1,12 @@
 // biome-ignore-all lint/a11y/noAriaHiddenOnFocusable: a <g> takes no focus
-// Events drawn across a chart over time.
+// Events that are marked across a chart over time.
 
 import { Link, type LinkProps } from '@tanstack/react-router'
 import styles from './charts.module.css'
 
 const roomOfLabel = 30
 
-/** Shows vertical lines with their names above. If names would overlap, they only appear in tooltips and the table. */
+/** Shows vertical lines with their names above. Names that would overlap only appear in tooltips and the table. */
 export const Verticals = ({ lines, height }: { lines: { x: number; label: string }[]; height: number }) => {
   const sorted = lines.toSorted((a, b) => a.x - b.x)
   return (
