@@ -6,7 +6,8 @@ type Listed<T = object> = { data: ({ id: string } & T)[] }
 it('sets up a destination and an alert from a monitor’s page in at most 8 actions', async () => {
   const { data: monitors } = await ask<Listed>('GET', '/v1/monitors?limit=200')
   const page = await open(`/monitors/${monitors.at(-1)?.id}`, 'owner')
-  // An admin creates the destination beforehand, as in any team. An alert then takes three clicks and two fields.
+  // An admin creates the destination beforehand, as in any team. After that, an alert takes three clicks and two
+  // fields.
   const settings = { url: 'https://hooks.slack.com/services/T0000/B0000/abcdefghijklmnop' }
   await ask('POST', '/v1/destinations', { name: 'On-call channel', kind: 'slack', settings })
   let actions = 0
@@ -64,7 +65,7 @@ it('creates, tests, and deletes a destination', async () => {
   await page.getByRole('button', { name: 'Send test' }).click()
   const deliveries = page.getByRole('region', { name: 'Deliveries' })
   await deliveries.getByText('Test from Earshot: Quality team').waitFor()
-  // The tests' service has no mail server, and the delivery says so.
+  // The tests' service has no mail server, and the delivery shows this.
   await deliveries.getByText('No mail server is configured').waitFor()
   expect(await breaches(page)).toEqual([])
   await page.getByRole('button', { name: 'Delete', exact: true }).click()

@@ -10,7 +10,10 @@ export type Ask = <T>(method: string, path: string, body?: object) => Promise<T>
 const rude = 'Go away.'
 const kind = 'Gladly.'
 
-/** Scores rude agents with 6, which is below the threshold of 7, and others with 2. Without a transcript, gives guidelines. */
+/**
+ * Returns a score of 6 for rude agents, which is below the threshold of 7, and 2 for others. If there is no transcript,
+ * returns guidelines.
+ */
 export const tooStrict = (user: string): string => {
   const transcript = /<transcript>\n([\s\S]*)\n<\/transcript>/.exec(user)?.[1]
   if (transcript === undefined) return '{"guidelines":["A rude word is enough."]}'

@@ -121,7 +121,7 @@ it('downloads a chart as CSV and as an image, and the board as an image', async 
   expect(whole.name).toBe('By company.png')
   const [small, large] = [decode(png.bytes), decode(whole.bytes)]
   expect(large.width).toBeGreaterThan(small.width * 1.8)
-  // An empty image has one color.
+  // An empty image has only one color.
   expect(new Set(small.data).size).toBeGreaterThan(20)
 })
 

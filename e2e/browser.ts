@@ -1,4 +1,4 @@
-// Opens pages of a real server in a real browser. Every test also fails on faults that no page may have.
+// Opens pages of a real server in a real browser. Every test also fails on errors that no page may have.
 
 import axe, { type AxeResults } from 'axe-core'
 import type { Browser, BrowserContextOptions, Page, Request, Route } from 'playwright-core'
@@ -10,7 +10,7 @@ export const origin = inject('origin')
 
 let browser: Browser | undefined
 
-/** Shares one browser among all files of a process. The browser ends with the process. */
+/** Shares one browser among all files in a process. The browser ends with the process. */
 const launch = async () => {
   if (!browser?.isConnected()) browser = await launchChromium(inject('chromium'))
   return browser
@@ -39,7 +39,7 @@ const watchTraffic = (page: Page) => {
   })
   page.on('requestfinished', end)
   page.on('requestfailed', end)
-  // Requests of a page that was left never end.
+  // Requests of a page that was closed never end.
   page.on('framenavigated', (frame) => void (frame === page.mainFrame() && traffic.underWay.clear()))
 }
 
@@ -74,13 +74,13 @@ const watch = (page: Page, faults: string[], at: string) => {
 
 type Open = BrowserContextOptions & {
   theme?: 'light' | 'dark'
-  /** Another service than the one that all tests share, and its session. */
+  /** A service other than the one that all tests share, and its session. */
   elsewhere?: { origin: string; session: People[Role] }
 }
 
 const cookieOf = (session: People[Role], url: string) => ({ ...session, url, httpOnly: true, sameSite: 'Lax' }) as const
 
-/** Requests of the page are those of this person from now on. */
+/** From now on, the page's requests are sent as this person. */
 export const signInAs = (page: Page, role: Role): Promise<void> =>
   page.context().addCookies([cookieOf(inject('people')[role], origin)])
 
@@ -102,7 +102,7 @@ export const open = async (
     ...options,
   })
   const faults: string[] = []
-  // Hooks run in reverse order. The page is checked after it is closed, so that no fault is missed.
+  // Hooks run in reverse order. The page is checked after it is closed, so that no error is missed.
   onTestFinished(() => expect(faults, 'what the page did that it must not').toEqual([]))
   onTestFinished(() => context.close())
   if (session) await context.addCookies([cookieOf(session, at)])
@@ -127,7 +127,7 @@ export const refuseOnce = (method = 'POST') => {
   }
 }
 
-/** Holds responses back until `letGo` is called. `settled` resolves once the page waits for nothing else. */
+/** Holds responses back until `letGo` is called. `settled` resolves when the page is waiting for nothing else. */
 export const holdBack = async (page: Page, late: RegExp) => {
   const { promise: free, resolve: letGo } = Promise.withResolvers<void>()
   const [underWay, held] = [new Set<Request>(), new Set<Request>()]
@@ -162,9 +162,7 @@ type Listed = { data: { id: string; name: string }[] }
 
 export const yesterday = new Date(Date.now() - 86_400_000).toISOString()
 
-/**
- * Lists the demo's conversations, latest first. Conversations of other tests are left out, because they may be erased.
- */
+/** Lists the demo's conversations, latest first. Omits conversations from other tests, because they may be erased. */
 export const conversationIds = async (limit: number, filter: Record<string, unknown> = {}): Promise<string[]> => {
   const body = { filter: { ...filter, until: yesterday }, limit }
   const { data } = await ask<Listed>('POST', '/v1/conversations/search', body)

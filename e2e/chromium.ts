@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type Browser, chromium } from 'playwright-core'
 
-/** The path of the browser's program, and its environment. */
+/** The path of the browser's executable, and its environment. */
 export type Chromium = { executablePath: string; env: Record<string, string> }
 
 const root = join(import.meta.dirname, '..')

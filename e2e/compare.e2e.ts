@@ -12,8 +12,8 @@ const each = 60
 const started = Date.now() - 20 * 3_600_000
 
 /**
- * Creates an agent with two versions: the monitor affects a tenth of the conversations of the first, and half of those
- * of the second.
+ * Creates an agent with two versions. The monitor affects a tenth of the first version's conversations, and half of the
+ * second's.
  */
 const makeAgent = async (name: string) => {
   const agent = await ask<Created>('POST', '/v1/agents', { name, channel: 'voice' })
@@ -82,7 +82,7 @@ it('shows the figures of an agent, and compares its last two versions', async ()
   await quiet(page)
   expect(await breaches(page)).toEqual([])
   const rates = figures.getByRole('region', { name: 'Monitors' })
-  // Monitors of other tests can have results for the same conversations.
+  // Monitors from other tests can have results for the same conversations.
   const rate = rates.getByRole('row', { name: new RegExp(monitor) })
   await rate.getByText(/30% · .+ · n = 120/).waitFor()
   await figures.getByRole('button', { name: /^Period/ }).click()

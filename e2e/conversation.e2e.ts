@@ -221,7 +221,7 @@ it('says what is missing: a recording, timestamps, a known transcript format', a
   const asking = await send([{ role: 'customer', text: 'Can I speak to a real person?' }, hello], { channel: 'chat' })
   await judged(asking.id)
   await page.goto(`${origin}/conversations/${asking.id}`)
-  // There may be several marks, because a monitor of another test looks for a greeting.
+  // There may be several marks, because another test's monitor searches for a greeting.
   await page.getByText(/^[1-9]\d* marks?$/).waitFor()
   await page.keyboard.press(']')
   await marked(page).getByText('real person').waitFor()
@@ -314,7 +314,7 @@ it('shows what was measured of the recording, and plays its slowest response', a
     role: roles[channel],
     text,
     startMs: Math.round(startMs),
-    // The provider reports that the agent answers sooner than it does.
+    // The provider reports shorter response times than the recording shows.
     endMs: Math.round(channel === 1 ? startMs + 6_000 : endMs),
   }))
   const { id } = await send({ turns: turnsOfLines })

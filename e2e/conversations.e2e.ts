@@ -258,7 +258,7 @@ it('shows the monitors that affect a conversation, and sorts by a click on a hea
   await grid.getByText('Left waiting').first().waitFor()
   await page.goto(new URL('/conversations', page.url()).href)
   const header = grid.getByRole('columnheader', { name: 'Duration' })
-  // Other tests add conversations, so the first one is that of the page's own request.
+  // Other tests add conversations, so the first conversation is the first one in the page's own response.
   const firstAfter = async (direction: 'asc' | 'desc', act: () => Promise<unknown>) => {
     const sorted = page.waitForResponse((response) => {
       const body = response.url().endsWith('/v1/conversations/search') && response.request().postDataJSON()

@@ -83,7 +83,7 @@ it('shows viewers schedules without edit buttons', async () => {
   expect(await breaches(page)).toEqual([])
 })
 
-/** Counts what a person does: each click, each typed text, and each key. */
+/** Counts a person's actions: each click, each typed text, and each key. */
 const counted = (page: Page) => {
   let actions = 0
   return {
@@ -116,7 +116,7 @@ it('an analyst saves, exports, and schedules a list in at most 14 actions', asyn
   await page.getByRole('grid', { name: 'Conversations' }).getByRole('row').nth(5).waitFor()
   const { click, choose, press, type, count } = counted(page)
 
-  // The conversations of last week, of one agent, affected by one monitor, of gold customers.
+  // Last week's conversations of one agent, affected according to one monitor, with gold customers.
   await press('f')
   await type(`started: last week and agent: ${agent?.name} and affected: Asks for a person and plan is gold`)
   await press('Enter')

@@ -29,7 +29,7 @@ it('previews and creates an export, and downloads its file', async () => {
   await page.getByRole('button', { name: 'Create export' }).click()
   const row = page.getByRole('row').filter({ hasText: 'Asks for a person (affected)' })
   await row.getByText(`${count} rows`).waitFor()
-  // The page also announces exports of other tests.
+  // The page also announces exports from other tests.
   await page.getByText('Export ready').first().waitFor()
   expect(await breaches(page)).toEqual([])
   const [download] = await Promise.all([

@@ -121,7 +121,7 @@ it('only preloads code when the pointer is on a link, and stays even if the sess
 
 it('requests the data of a preloaded page when it is opened', async () => {
   const page = await open('/companies', 'member')
-  // Conversations of other tests would make the page request its data again.
+  // Conversations from other tests would make the page request its data again.
   await page.route('**/v1/stream', withoutEvents)
   await page.reload()
   await quiet(page)

@@ -63,7 +63,8 @@ it('has no broken link, and all pages are accessible and fit 320 pixels', async 
   }
   for (const address of pages) {
     await page.goto(address)
-    // All pages have the same layout, so it is enough to check one with code, one with tables, and one with neither.
+    // All pages have the same layout, so it is sufficient to check a page with code, a page with tables, and a page
+    // with neither.
     if (/(client|rules|concepts)$/.test(address)) expect(await breaches(page), address).toEqual([])
     const within = (await linksOf()).filter((link) => link.startsWith(origin) && link.includes('#'))
     for (const link of new Set(within)) {

@@ -1,4 +1,4 @@
-// Tests that pages show untrusted text as text, whatever it contains.
+// Tests that pages display untrusted text as text, no matter what it contains.
 
 import { expect, it } from 'vitest'
 import { ask, open, origin, quiet } from './browser.ts'

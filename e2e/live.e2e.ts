@@ -5,7 +5,7 @@ import { ask, breaches, monitorId, open } from './browser.ts'
 
 /** Tests that pages show changes made elsewhere, without polling. */
 
-/** Resolves once a page's event stream is open. */
+/** Resolves when a page's event stream is open. */
 const opened = (page: Page) => page.waitForResponse((response) => response.url().endsWith('/v1/stream'))
 
 const count = (page: Page, wanted: RegExp) => {

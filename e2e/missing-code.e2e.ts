@@ -7,7 +7,7 @@ import type { Role } from './people.ts'
 
 const scripts = /\/console\/assets\/.*\.js$/
 
-/** Opens a page, then returns 404 for code that the page hasn't loaded yet, like a server after a deployment. */
+/** Opens a page, and then returns 404 for code that the page hasn't loaded yet, as a server does after a deployment. */
 const openBeforeDeploy = async (path: string, as: Role = 'member') => {
   const page = await open('/nowhere', as)
   // An event could load code that a test needs to be missing.

@@ -17,7 +17,7 @@ import { startOwnDemo } from './own-demo.ts'
 const demo = await startOwnDemo({ EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.0/8' })
 const { elsewhere } = demo
 
-/** Answers tests, and finds every agent impolite, with a quote. */
+/** Answers test requests, and judges every agent impolite, with a quote. */
 const answer = ({ user }: Asked) => {
   const [line] = /<transcript>\n(.*)\n/.exec(user)?.slice(1) ?? []
   if (line === undefined) return { text: '{"ok":true}' }
@@ -109,7 +109,7 @@ const spoken = speak([
   { channel: 1, text: 'I would like to move my appointment.', startMs: 3_600 },
 ])
 
-/** Stores a conversation with a recording, but without a transcript, once it is measured. */
+/** Stores a conversation that has a recording but no transcript, and waits until the recording is measured. */
 const record = async (): Promise<string> => {
   const headers = { authorization: `Bearer ${demo.key}` }
   const agent = { externalId: 'mia', name: 'Mia', channel: 'voice' }

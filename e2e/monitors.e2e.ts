@@ -227,7 +227,7 @@ it('marks spikes on the chart, and shows the rate corrected by reviews', async (
   await page.getByText('Corrected by reviews').waitFor()
   await page.getByText('5.10% · 3.00–8.00% · n = 60').waitFor()
   expect(await breaches(page)).toEqual([])
-  // Results of other tests make the page request its trend again.
+  // Results from other tests make the page request its trend again.
   await page.unrouteAll({ behavior: 'wait' })
   await page.getByRole('link', { name: 'Spike: From 4% to 12%' }).click()
   await page.waitForURL(`**/findings/${finding.id}`)

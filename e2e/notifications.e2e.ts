@@ -68,7 +68,7 @@ it('stores preferences with a digest', async () => {
   expect(await page.getByRole('combobox', { name: 'Time zone' }).inputValue()).toBe('Europe/Berlin')
 })
 
-/** The browser of the tests shows no notifications, so this script records them. */
+/** The tests' browser doesn't show notifications, so this script records them. */
 const recorder = `
   window.shown = []
   window.Notification = class {

@@ -20,7 +20,7 @@ it('shows the last days with today, and links each number to its conversations',
   expect(await breaches(page)).toEqual([])
   await link.click()
   await page.getByText(/^[\d,]+ conversations?$/).waitFor()
-  // Other tests create conversations in the meantime, so the period is compared instead of the number.
+  // Other tests create conversations in the meantime, so this compares the period instead of the number.
   const { searchParams } = new URL(page.url())
   expect(JSON.parse(searchParams.get('filter') ?? '')).toEqual({ period: { last: '7d', timezone: 'Europe/Berlin' } })
   await page.goBack()
@@ -41,7 +41,7 @@ it('shows any period, and remembers it on the pages of monitors too', async () =
   await page.waitForURL(/time=last%3A24h/)
 })
 
-/** Opens the page of the first monitor. Which monitors the table has room for depends on the data. */
+/** Opens the first monitor's page. Which monitors fit into the table depends on the data. */
 const openFirstMonitor = async (page: Page) => {
   const monitor = table(page).getByRole('row').nth(1).getByRole('link').first()
   const name = (await monitor.textContent()) ?? ''
@@ -49,7 +49,7 @@ const openFirstMonitor = async (page: Page) => {
   await page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
 }
 
-/** Answers with conversations of the last interval only. */
+/** Responds with conversations in the last interval only. */
 const onlyToday = async (page: Page) =>
   page.route('**/v1/analytics/query', async (route) => {
     const answer = await route.fetch()
@@ -94,7 +94,7 @@ it('shows first steps until they are done', async () => {
   await loaded(page)
   await quiet(page)
   expect(await steps.count()).toBe(0)
-  // Once they are done, nothing asks for them again.
+  // After all steps are done, the page no longer requests their state.
   let asked = 0
   page.on('request', (request) => {
     if (request.url().includes('/v1/alert-rules')) asked += 1

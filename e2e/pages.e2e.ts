@@ -90,7 +90,7 @@ it.each(pages.map((path) => ({ path, name: nameOf(path) })))(
     await page.emulateMedia({ colorScheme: 'dark' })
     expect(await breaches(page, { only: 'colors' })).toEqual([])
 
-    // The same page is faster than another one, which would compile all scripts again.
+    // Reusing the page is faster than opening another one, which would compile all scripts again.
     await signInAs(page, 'viewer')
     await page.setViewportSize({ width: 320, height: 640 })
     await page.reload()

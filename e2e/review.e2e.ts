@@ -147,7 +147,7 @@ it('requires a note even if another monitor turns out to have no result', async 
   const { id } = await makeBucket(1, { blind: true, noteOnDisagreement: true, monitorIds })
   const page = await open(`/review/${id}`, 'member')
   await stack(page).getByRole('heading', { name: 'Never heard' }).waitFor()
-  // The keys are pressed without waiting for the answers to be saved.
+  // The keys are pressed without waiting for answers to be saved.
   await page.keyboard.press('1')
   await page.keyboard.press('2')
   await page.keyboard.press('Enter')

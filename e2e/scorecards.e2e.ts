@@ -15,7 +15,7 @@ const definitionOf = (items: object[]) => ({
   affectedBelow: 80,
 })
 
-/** Creates a scorecard of two monitors of the demo, and computes it for a conversation that loses points. */
+/** Creates a scorecard from two of the demo's monitors, and computes it for a conversation that loses points. */
 const makeScorecard = async (name: string) => {
   const [asks, tool] = [await monitorId('Asks for a person'), await monitorId('Tool failed')]
   const items = [

@@ -40,7 +40,7 @@ const ask: Ask = async <T>(method: string, path: string, body?: object) => {
 
 const make = (method: string, path: string, body?: object) => ask<{ id: string }>(method, path, body)
 
-/** Serves a model that answers like Anthropic's, for the alignment of a judge. */
+/** Serves a model that responds like Anthropic's, for the alignment of a judge. */
 const model = createServer(async (request, response) => {
   const body = JSON.parse(await text(request)) as { messages: { content: string | { text: string }[] }[] }
   const user = body.messages.flatMap(({ content }) =>
@@ -118,7 +118,7 @@ const listAddress = (monitor: string): string => {
   return new URLSearchParams(Object.entries(parts).map(([name, value]) => [name, JSON.stringify(value)])).toString()
 }
 
-/** Creates a destination, and a rule that fires as soon as it is checked. */
+/** Creates a destination, and a rule that fires at its first check. */
 const makeAlert = async (monitorId: string) => {
   const settings = { url: 'https://hooks.slack.com/services/T0000/B0000/abcdefghijklmnop' }
   const destination = await make('POST', '/v1/destinations', { name: 'On-call channel', kind: 'slack', settings })
@@ -147,7 +147,7 @@ const idOf = async (path: string, name?: string) => {
   return (found.find((item) => item.name === name) ?? found[0])?.id ?? ''
 }
 
-/** Waits for the results and experiments, which are computed in the background. */
+/** Waits for results and experiments, which are computed in the background. */
 const settle = async () => {
   const experiment = await idOf('/v1/experiments')
   for (;;) {
@@ -160,7 +160,7 @@ const settle = async () => {
   }
 }
 
-/** What some pages show further down. */
+/** Sections that are further down on some pages. */
 const belowTheFold = (page: Page): Record<string, Locator> => ({
   alignment: page.getByRole('tab', { name: 'Alignment' }),
   sound: page.getByRole('heading', { name: 'Sound', exact: true }),

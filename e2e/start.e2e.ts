@@ -4,7 +4,7 @@ import type { Page, Route } from 'playwright-core'
 import { expect, it } from 'vitest'
 import { breaches, open, origin } from './browser.ts'
 
-/** Counts only conversations with this test's words, because other tests send some, too. */
+/** Counts only conversations with this test's words, because other tests also send conversations. */
 const narrow = (route: Route) =>
   route.continue({
     postData: JSON.stringify({ ...route.request().postDataJSON(), filter: { text: 'my appointment' } }),
