@@ -50,7 +50,7 @@ const checkClients = async (folder: string): Promise<void> => {
   await cp(join(generators, 'calls.ts'), join(folder, 'calls.ts'))
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(strict))
   await run(folder, join(root, 'node_modules/.bin/tsc'), ['--project', folder])
-  // Loading the files compiles their regular expressions.
+  // Loading the files compiles the regular expressions they contain.
   for (const schemas of ['hey-api/zod.gen.ts', 'orval/zod.ts']) {
     await run(folder, process.execPath, ['--preserve-symlinks', schemas])
   }
@@ -61,7 +61,7 @@ const lint = () =>
 
 if (!(await isInstalled())) await run(generators, 'npm', ['ci', '--prefer-offline'])
 const folder = await mkdtemp(join(tmpdir(), 'earshot-clients-'))
-// Both must have ended before the folder is deleted.
+// Both processes must have ended before the folder is deleted.
 for (const ended of await Promise.allSettled([checkClients(folder), lint()])) {
   if (ended.status === 'fulfilled') continue
   process.stderr.write(`${ended.reason.message}\n`)

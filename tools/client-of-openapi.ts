@@ -5,13 +5,13 @@ import type { OpenApi, Operation } from './types-of-openapi.ts'
 /** Segments of paths that have shorter names in the client. */
 const shorter: Record<string, string> = { 'monitor-exports': 'exports' }
 
-/** Nouns in operation IDs that differ from the path, longest first. */
+/** Nouns in operation IDs that differ from those in the path, longest first. */
 const nouns: Record<string, string[]> = {
   organization: ['OwnOrganization'],
   'webhook-endpoints': ['WebhookEndpoints', 'WebhookEndpoint', 'Webhook'],
 }
 
-/** Names for operations whose name would equal another one except for its plural. */
+/** Names for operations that would otherwise have the same name as another one, except for its plural. */
 const renamed: Record<string, string> = { createConversations: 'createBatch' }
 
 /** POST requests that can be repeated safely, in addition to those that return both 200 and 201. */

@@ -7,7 +7,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 
 const texts = new Set(['.js', '.css', '.svg', '.html', '.json'])
 
-/** The maximum of 11 would take ten seconds for the reference's large script, and save only 10%. */
+/** The maximum level, 11, would take ten seconds for the reference's large script, and save only 10%. */
 const brotliQualities = { console: 11, guide: 11, reference: 9 }
 
 const compress = async (path: string, brotliQuality: number): Promise<void> => {

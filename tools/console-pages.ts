@@ -68,7 +68,7 @@ export const consolePages = (routes: string): Plugin => ({
         const page = chunksOf(bundle).find(({ facadeModuleId }) => facadeModuleId === module)
         if (!page) throw new Error(`no file of the console begins with ${module}`)
         const files = [...withImports(bundle, page.fileName)].filter((fileName) => !always.has(fileName))
-        // The pages of the sign-in and of links have no frame and don't request `/v1/me`.
+        // The sign-in pages and the pages behind links have no frame and don't request `/v1/me`.
         const isInside = !/\/(sign-in|shared)\//.test(module)
         this.emitFile({
           type: 'asset',

@@ -1,4 +1,4 @@
-// Generates TypeScript types of an OpenAPI document for openapi-fetch. The usual generators need the TypeScript
+// Generates TypeScript types from an OpenAPI document for openapi-fetch. The usual generators need the TypeScript
 // compiler's JavaScript API, which TypeScript 7 doesn't have.
 
 type Schema = {

@@ -1,4 +1,4 @@
-/** The guide's pages in reading order. Each is a file of `docs/` without its extension. */
+/** The guide's pages in reading order. Each is the name of a file in `docs/` without its extension. */
 export const contents: { title: string; pages: string[] }[] = [
   { title: 'Get started', pages: ['start', 'concepts'] },
   { title: 'Ingest', pages: ['ingest'] },

@@ -1,4 +1,4 @@
-// Converts a documentation page to HTML and sections for the search.
+// Converts a documentation page to HTML, and to sections for the search.
 import MarkdownIt, { type Token } from 'markdown-it'
 import { pageNames } from './contents.ts'
 
@@ -20,8 +20,7 @@ const plainText = (token: Token): string =>
   (token.children ?? [token]).map((child) => (child.type === 'softbreak' ? ' ' : child.content)).join('')
 
 /**
- * Converts a link. Links between pages of the guide become URLs, and links to other files of the repository become
- * text.
+ * Converts a link. Links between the guide's pages become URLs, and links to other files in the repository become text.
  */
 const linkOf = (href: string): string | undefined => {
   if (/^(https?:|#|\/)/.test(href)) return href

@@ -1,10 +1,10 @@
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire'
 
-/** Reads the constants of an ONNX file: their bytes by their names. */
+/** Reads the constants in an ONNX file: their bytes by name. */
 
 type Field = { number: number; bytes: Uint8Array | undefined }
 
-/** Yields the fields of a message. Only those with a length have bytes. */
+/** Yields the fields of a message. Only fields with a length have bytes. */
 function* fieldsOf(message: Uint8Array): Generator<Field> {
   const reader = new BinaryReader(message)
   while (reader.pos < reader.len) {
@@ -22,12 +22,12 @@ const partsOf = (message: Uint8Array, wanted: number): Uint8Array[] =>
 
 const fieldOf = (message: Uint8Array, wanted: number): Uint8Array | undefined => partsOf(message, wanted)[0]
 
-/** The numbers of fields in `onnx.proto`. */
+/** The field numbers in `onnx.proto`. */
 const [modelGraph, graphNode, nodeOutput, nodeAttribute, attributeTensor, attributeGraph, tensorRaw] = [
   7, 1, 2, 5, 5, 6, 9,
 ]
 
-/** Finds the constants of a graph and of the graphs within it. */
+/** Finds the constants in a graph and in its subgraphs. */
 const readGraph = (graph: Uint8Array, found: Map<string, Uint8Array>): void => {
   for (const node of partsOf(graph, graphNode)) {
     const name = new TextDecoder().decode(fieldOf(node, nodeOutput))

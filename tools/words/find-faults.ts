@@ -37,7 +37,7 @@ const flatten = (fragments: Fragment[]): { text: string; positions: number[] } =
   return { text, positions }
 }
 
-/** Returns the phrases of a file that need another word, each with its line and the word to use. */
+/** Returns the phrases in a file that should be replaced, each with its line and its replacement. */
 export const findFaults = async (path: string, source: string): Promise<string[]> => {
   const { text, positions } = flatten(fragmentsOf(path, source))
   if (text.trim() === '') return []
