@@ -51,10 +51,10 @@ const measureOnce = async (
   return sound
 }
 
-type Writing = { signal: AbortSignal; transaction: Store; finish: Store }
+type Writing = { jobId: string; signal: AbortSignal; transaction: Store; finish: Store }
 
 /** Measures a recording, and then redacts it if that is needed before it is served. */
-const processOnce = async (deps: Deps, of: SoundOf, { signal, transaction, finish }: Writing): Promise<void> => {
+const processOnce = async (deps: Deps, of: SoundOf, { jobId, signal, transaction, finish }: Writing): Promise<void> => {
   const recording = await findRecording(deps.db, of.organizationId, of.conversationId)
   if (!recording || recording.fileKey === null) return
   const { fileKey } = recording
@@ -65,7 +65,7 @@ const processOnce = async (deps: Deps, of: SoundOf, { signal, transaction, finis
     { ...recording, fileKey },
     { signal, store: redacts ? transaction : finish },
   )
-  if (redacts) await redactRecording(deps, of, { recording, fileKey, sound }, { signal, finish })
+  if (redacts) await redactRecording(deps, of, { recording, fileKey, sound }, { jobId, signal, finish })
 }
 
 /** Measures and redacts a recording after it is stored. If this fails, `measureOlder` tries again later. */
@@ -157,7 +157,12 @@ export const measureOlder = defineSweep({
     processOnce(
       deps,
       { organizationId: org, conversationId: id },
-      { signal: attempt.signal, transaction: attempt.transaction, finish: attempt.transaction },
+      {
+        jobId: attempt.jobId,
+        signal: attempt.signal,
+        transaction: attempt.transaction,
+        finish: attempt.transaction,
+      },
     ),
 })
 

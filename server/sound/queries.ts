@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { effectiveRedaction } from '../conversations/recordings/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Page } from '../platform/http/paging.ts'
 
@@ -108,7 +109,10 @@ export const listUnsettledOrganizationsAllOrgs = (db: Db, before: Date) =>
       ${isUnmeasured} AND organization_id NOT IN (SELECT o.id FROM organizations o WHERE NOT o.measure_sound)))`)
     .execute()
 
-/** Lists the recordings to measure, and those to redact because their transcripts are complete. */
+/**
+ * Lists recordings to measure, and those to redact whose transcripts are complete. Those that don't have to be redacted
+ * anymore need no transcript.
+ */
 export const listUnsettled = (db: Db, org: OrgId, before: Date, { limit, after }: Page) =>
   db
     .selectFrom('recordings')
@@ -120,7 +124,12 @@ export const listUnsettled = (db: Db, org: OrgId, before: Date, { limit, after }
       OR (status = 'processing' AND EXISTS (
         SELECT 1 FROM conversations c JOIN transcripts t
         ON t.organization_id = ${org} AND t.conversation_id = c.id
-        WHERE c.organization_id = ${org} AND c.id = recordings.conversation_id AND c.status <> 'in_progress')))`)
+        WHERE c.organization_id = ${org} AND c.id = recordings.conversation_id AND c.status <> 'in_progress'))
+      OR (status = 'processing' AND EXISTS (
+        SELECT 1 FROM conversations c
+        JOIN agents a ON a.organization_id = ${org} AND a.id = c.agent_id
+        JOIN organizations o ON o.id = ${org}
+        WHERE c.organization_id = ${org} AND c.id = recordings.conversation_id AND ${effectiveRedaction} = 'none')))`)
     .$if(after !== undefined, (query) => query.where('conversation_id', '>', after as string))
     .orderBy('conversation_id')
     .limit(limit)

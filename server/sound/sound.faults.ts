@@ -158,6 +158,12 @@ const kills = Math.min(8, inject('rounds'))
 
 /** The turn with a phone number, which is redacted. */
 const secretTurn = { role: 'customer', text: 'Call 555 010 0199.', startMs: 10_000, endMs: 14_000 }
+/** All speech must be transcribed. */
+const transcript = [
+  { role: 'other', text: 'Hello.', startMs: 0, endMs: 10_000 },
+  secretTurn,
+  { role: 'other', text: 'Goodbye.', startMs: 14_000, endMs: 60_000 },
+]
 const marginMs = 500
 
 it('kills neither lose nor repeat a measurement, nor serve an original that is redacted', {
@@ -197,7 +203,7 @@ it('kills neither lose nor repeat a measurement, nor serve an original that is r
       agent: { externalId: 'leo', name: 'Leo', channel: 'voice' },
       channel: 'call',
       startedAt: '2026-11-20T09:00:00Z',
-      transcript: [secretTurn],
+      transcript,
     }
     const { id } = (await ask(origin, 'POST', '/v1/conversations', key, body)).body
     const answer = await fetch(`${origin}/v1/conversations/${id}/recording`, {

@@ -93,6 +93,12 @@ describe('the whole turn is redacted', () => {
     expect(spansOf([{ ...turn, words: partly }])).toEqual(whole)
   })
 
+  it('if it has no text, because nobody knows what was said', () => {
+    expect(spansOf([{ ...turn, text: null }])).toEqual(whole)
+    expect(spansOf([{ ...turn, text: ' ' }])).toEqual(whole)
+    expect(spansOf([{ ...turn, text: null, words: [{ text: '', startMs: 2_000, endMs: 3_000 }] }])).toEqual(whole)
+  })
+
   it('until its speaker’s next turn, if it has no end', () => {
     const { endMs: _, ...open } = turn
     const others = [
@@ -115,6 +121,15 @@ describe('a transcript', () => {
       { role: 'customer', text: `It is ${phone}.` },
     ]
     expect(spansOf(turns)).toEqual({ untimed: 1 })
+  })
+
+  it('names the first turn that has neither text nor times', () => {
+    const content = [
+      { role: 'assistant', content: 'Hello.', timestamp: '2026-11-20T09:00:00Z' },
+      { role: 'user', content: null, timestamp: 'unknown' },
+    ]
+    const reading = readTranscript(content, { provider: 'pipecat' })
+    expect('turns' in reading && redactedSpans(reading.turns)).toEqual({ untimed: 1, isUnwritten: true })
   })
 
   it('ignores tools and events, which nobody hears', () => {

@@ -1,8 +1,9 @@
 import { redact } from './redaction.ts'
 import { sideOf, type TimeSpan, union } from './signals/speech.ts'
+import { nextStartsOfSpeakers } from './spoken-turns.ts'
 import type { Turn } from './turn.ts'
 
-/** Finds the times at which redacted words in a transcript are spoken. */
+/** Finds when the redacted words of a transcript are spoken, and words that it doesn't contain. */
 
 /** The marks that replace redacted text. */
 const marks = /(\[(?:email|phone|card|ssn|redacted)\])/u
@@ -47,6 +48,10 @@ type Spoken = Pick<Turn, 'text' | 'words'>
 const isRedacted = ({ text, words }: Spoken): boolean =>
   [text ?? '', ...(words ?? []).map((word) => word.text)].some((each) => marks.test(each))
 
+/** Returns whether nothing says what is spoken, like in the turns of customers in speech-to-speech mode. */
+const isUnwritten = ({ text, words }: Spoken): boolean =>
+  [text ?? '', ...(words ?? []).map((word) => word.text)].every((each) => each.trim() === '')
+
 type Word = NonNullable<Turn['words']>[number]
 
 /** Words with a duration of zero have no exact times. */
@@ -67,19 +72,6 @@ const spansOfWords = ({ text, words }: Spoken): TimeSpan[] | undefined => {
     return undefined
   const redacted = tokens.filter((each) => each.tokens.some(mayBeRedacted)).map(({ word }) => word)
   return redacted.length > 0 && redacted.every(isTimed) ? redacted : undefined
-}
-
-/** Returns, for each turn, the start of the same speaker's next turn. By then, the turn has certainly ended. */
-const nextStarts = (turns: Turn[]): number[] => {
-  const next = new Map<Turn['role'], number>()
-  return turns
-    .toReversed()
-    .map((turn) => {
-      const startMs = next.get(turn.role) ?? Number.POSITIVE_INFINITY
-      if (sideOf(turn) !== undefined && turn.startMs !== null) next.set(turn.role, turn.startMs)
-      return startMs
-    })
-    .reverse()
 }
 
 /** The approximate precision of word times. */
@@ -104,24 +96,26 @@ const spansOf = (turn: Turn, spoken: Spoken, nextStartMs: number): TimeSpan[] | 
   return endMs > startMs ? [widened({ startMs, endMs }, turnMarginMs)] : undefined
 }
 
-/** `untimed` is the index of the first turn that has redacted words but no times. */
-export type RedactedSpans = { spans: TimeSpan[] } | { untimed: number }
+/** `untimed` is the index of the first turn that has redacted words, or no text, but no times. */
+export type RedactedSpans = { spans: TimeSpan[] } | { untimed: number; isUnwritten?: true }
 
 /**
  * Returns the times at which redacted words are spoken: the times of the words themselves if they have any, and
- * otherwise of the whole turn. An end of infinity represents the end of the recording.
+ * otherwise of the whole turn. Turns without text are redacted, because nobody knows what was said. An end of infinity
+ * represents the end of the recording.
  */
 export const redactedSpans = (turns: Turn[]): RedactedSpans => {
   const spans: TimeSpan[] = []
-  const next = nextStarts(turns)
+  const next = nextStartsOfSpeakers(turns)
   for (const [index, turn] of turns.entries()) {
     if (sideOf(turn) === undefined) continue
     // Redacts again, because an organization may redact recordings without redacting text. Redacted text does not
     // change.
     const spoken = redact({ text: turn.text, words: turn.words }) as Spoken
-    if (!isRedacted(spoken)) continue
+    const hasNoText = isUnwritten(spoken)
+    if (!hasNoText && !isRedacted(spoken)) continue
     const found = spansOf(turn, spoken, next[index] ?? Number.POSITIVE_INFINITY)
-    if (!found) return { untimed: index }
+    if (!found) return hasNoText ? { untimed: index, isUnwritten: true } : { untimed: index }
     spans.push(...found)
   }
   return { spans: union(spans.sort((a, b) => a.startMs - b.startMs)) }

@@ -7,7 +7,8 @@ import { readTranscript } from '../../transcripts/read-transcript.ts'
 import { type RedactedSpans, redactedSpans } from '../../transcripts/redacted-spans.ts'
 import { redact } from '../../transcripts/redaction.ts'
 import { type MeasuredSignals, measure } from '../../transcripts/signals/compute.ts'
-import { type Utterance, utterancesOf } from '../../transcripts/signals/speech.ts'
+import type { TimeSpan, Utterance } from '../../transcripts/signals/speech.ts'
+import { possibleSpans, timedUtterances } from '../../transcripts/spoken-turns.ts'
 import type { Turn } from '../../transcripts/turn.ts'
 import type { Incoming } from './incoming.ts'
 import { type GivenTranscript, giveTranscript, type IngestHints, type ReadTranscript } from './transcript.ts'
@@ -70,16 +71,13 @@ const turnsOfLong = defineTask({
 
 type Content = { content: string; hints: Partial<IngestHints> }
 
-/**
- * The times at which redacted words are spoken, and the times at which each speaker speaks, or null if the transcript
- * doesn't contain times.
- */
-export type SpokenTimes = { redacted: RedactedSpans; utterances: Utterance[] | null }
+/** When redacted words are spoken, who speaks when, as far as the transcript says, and when turns can be spoken at most. */
+export type SpokenTimes = { redacted: RedactedSpans; utterances: Utterance[]; possible: TimeSpan[] }
 
 const readTimesNow = ({ content, hints }: Content): SpokenTimes => {
   const reading = readTranscript(JSON.parse(content), hints)
   const turns = 'turns' in reading ? reading.turns : []
-  return { redacted: redactedSpans(turns), utterances: utterancesOf(turns) }
+  return { redacted: redactedSpans(turns), utterances: timedUtterances(turns), possible: possibleSpans(turns) }
 }
 
 const readTimesOfLong = defineTask({ name: 'conversations.spoken-times', run: readTimesNow })

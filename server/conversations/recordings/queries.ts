@@ -124,6 +124,10 @@ type SoundRedaction = 'none' | 'mute' | 'beep'
 
 type Keep = 'all' | 'days' | 'transcript_only' | 'nothing'
 
+/** How the recordings of an agent `a` of an organization `o` are redacted. */
+export const effectiveRedaction = sql<SoundRedaction>`coalesce(
+  a.sound_redaction, o.sound_redaction, CASE WHEN o.phi_mode AND o.redaction THEN 'mute' ELSE 'none' END)`
+
 /** Returns the policy for a conversation's recording, as determined by its agent and organization. */
 export const findRecordingSettings = (db: Db, org: OrgId, conversationId: string) =>
   db
@@ -131,10 +135,7 @@ export const findRecordingSettings = (db: Db, org: OrgId, conversationId: string
     .innerJoin('agents as a', (join) => join.on('a.organization_id', '=', org).onRef('a.id', '=', 'c.agent_id'))
     .innerJoin('organizations as o', (join) => join.on('o.id', '=', org))
     .select([
-      sql<SoundRedaction>`coalesce(
-        a.sound_redaction, o.sound_redaction, CASE WHEN o.phi_mode AND o.redaction THEN 'mute' ELSE 'none' END)`.as(
-        'redaction',
-      ),
+      effectiveRedaction.as('redaction'),
       'o.seals_originals as sealsOriginals',
       sql<Keep>`a.recordings_keep`.as('keep'),
       // A recording that only has to be measured is deleted after a day, even if the measurement fails.

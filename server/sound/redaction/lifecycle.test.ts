@@ -1,12 +1,12 @@
 import { buffer } from 'node:stream/consumers'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { makeConversation, makeKey, makeOrganization, wav } from '../../../test/make.ts'
 import { serviceKey, testServer } from '../../../test/server.ts'
 import { depsWith } from '../../../test/support/deps-with.ts'
 import { speak, speechRate, toMp3, toWav } from '../../../test/support/recordings.ts'
 import { sweepRecordings } from '../../conversations/recordings/jobs.ts'
 import { jobList } from '../../worker.ts'
-import { measureSound } from '../jobs.ts'
+import { measureOlder, measureSound } from '../jobs.ts'
 
 const server = await testServer()
 const { db, blobs, jobs } = server.deps
@@ -188,6 +188,18 @@ describe('a recording waits', () => {
     expectMuted(await download())
   })
 
+  it('for nothing once it is not to be redacted anymore', async () => {
+    const { upload, status, change, download } = await open({ soundRedaction: 'mute' }, {})
+    await upload()
+    await server.drain()
+    await change({ soundRedaction: 'none' })
+    server.clock.advance(Date.now() - server.clock.now().getTime() + 60 * 60_000)
+    await jobs.enqueue(db, measureOlder, {})
+    await server.drain()
+    expect((await status()).status).toBe('stored')
+    expect(await download()).toEqual(recording)
+  })
+
   it('until the conversation is complete', async () => {
     const { upload, status, send, download } = await open(
       { soundRedaction: 'mute' },
@@ -242,6 +254,14 @@ describe('a recording is refused', () => {
       failure: 'It can’t be redacted. The file has no audio.',
     })
     expect((await link()).status).toBe(409)
+  })
+
+  it('if the transcript does not contain all speech', async () => {
+    const turns = transcript([]).turns.filter((_turn, index) => index === 0)
+    const { upload, status } = await open({ soundRedaction: 'mute' }, { transcript: { turns } })
+    await upload()
+    await server.drain()
+    expect((await status()).failure).toMatch(/The transcript doesn’t contain all speech in the recording/)
   })
 
   it('is served as it is once the organization does not redact anymore', async () => {
@@ -344,6 +364,20 @@ describe('a sealed original', () => {
     expect(await files()).toEqual([])
   })
 
+  it.each(['none', 'mute'])('is never served, even if redaction is: %s', async (soundRedaction) => {
+    const { upload, change, send, status, download } = await open(settings)
+    await upload()
+    await server.drain()
+    await send({ transcript: untimed })
+    await server.drain()
+    expect((await status()).status).toBe('failed')
+    await change({ soundRedaction })
+    await send({ transcript: harmless })
+    await server.drain()
+    expect((await status()).status).toBe('stored')
+    expectMuted(await download())
+  })
+
   it('stays when unreferenced files are deleted', async () => {
     const { upload, files } = await open(settings)
     await upload()
@@ -406,6 +440,28 @@ it('loses nothing if the process dies after writing the redacted file', async ()
   await jobs.drain(jobList, server.deps, { delayed: true })
   expectMuted(await download())
   expect(await files()).not.toContain(original)
+})
+
+it('is retried if the storage fails, however long it takes', async () => {
+  const { upload, status, download } = await open()
+  await upload()
+  const slow = new AbortController()
+  const original = AbortSignal.timeout
+  const timeout = vi
+    .spyOn(AbortSignal, 'timeout')
+    .mockImplementation((ms) => (ms === 5 * 60_000 ? slow.signal : original.call(AbortSignal, ms)))
+  try {
+    const put: typeof blobs.put = () => {
+      slow.abort()
+      throw new Error('the storage is unavailable')
+    }
+    await jobs.drain([measureSound], depsWith(server.deps, { blobs: { ...blobs, put } }), { allowFailures: true })
+  } finally {
+    timeout.mockRestore()
+  }
+  expect(await status()).toEqual({ status: 'processing', failure: null })
+  await jobs.drain(jobList, server.deps, { delayed: true })
+  expectMuted(await download())
 })
 
 it('redacts nothing twice if the transcript changes meanwhile', async () => {

@@ -17,9 +17,9 @@ import {
   storeRedacted,
   updateRecordingState,
 } from '../../conversations/recordings/queries.ts'
+import { recordServiceAudit } from '../../platform/audit/record.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
-import { minuteMs } from '../../platform/durations.ts'
 import { newId } from '../../platform/ids.ts'
 import { Undecodable } from '../decoding/decode.ts'
 import type { MeasuredFile } from '../measure-file.ts'
@@ -41,9 +41,6 @@ type Outcome =
   | { kind: 'deleted' }
   | { kind: 'redacted'; spans: RedactedSpan[]; file: StoredFile }
 
-/** Writing the file is stopped after this time. */
-const longestMs = 5 * minuteMs
-
 const refused = (reason: string): Outcome => ({
   kind: 'refused',
   reason: `It can’t be redacted. ${reason}`,
@@ -55,12 +52,10 @@ const write = async (
   order: Parameters<typeof redactFile>[2],
   signal: AbortSignal,
 ): Promise<Outcome> => {
-  const timeout = AbortSignal.timeout(longestMs)
   try {
-    const file = await redactFile(deps, org, order, AbortSignal.any([signal, timeout]))
+    const file = await redactFile(deps, org, order, signal)
     return { kind: 'redacted', spans: order.spans, file }
   } catch (error) {
-    if (timeout.aborted) return refused('Redacting it takes too long.')
     if (!(error instanceof Undecodable)) throw error
     return refused(error.message)
   }
@@ -97,6 +92,21 @@ const decide = (
   return format === null ? refused('The transcript can’t be read.') : undefined
 }
 
+/**
+ * Returns whether the file is an original whose recording was redacted once, and then refused. What was redacted stays
+ * redacted, even if the organization does not redact anymore, so this file is never served.
+ */
+const isOnlyOriginal = ({ blobKey, redactedSpans }: Pick<Recording, 'blobKey' | 'redactedSpans'>): boolean =>
+  blobKey === null && redactedSpans !== null
+
+const readTimes = ({ threads }: Pick<Deps, 'threads'>, org: OrgId, { content, format, startedAt }: Transcript) => {
+  const hints = { ...(format !== null && { provider: format }), startedAt }
+  return readSpokenTimes(threads, org, { content: content ?? 'null', hints })
+}
+
+/** Earlier spans are muted if the organization does not redact anymore. */
+const soundOf = ({ redaction }: Settings): 'mute' | 'beep' => (redaction === 'beep' ? 'beep' : 'mute')
+
 /** Returns the outcome, or undefined if the recording waits for its transcript. */
 const redact = async (
   deps: Deps,
@@ -110,33 +120,40 @@ const redact = async (
   const ending = (outcome: Outcome) => ({ outcome, transcript })
   const decided = decide(settings, transcript)
   if (decided === 'wait') return undefined
+  const before = recording.redactedSpans ?? []
+  const source = { fileKey: recording.originalKey ?? fileKey, sound: soundOf(settings) }
+  if (decided?.kind === 'unchanged' && isOnlyOriginal(recording)) {
+    return ending(await write(deps, org, { ...source, spans: before }, signal))
+  }
   if (decided) return ending(decided)
   const { measured, reason } = sound ?? (await measureStored(deps, org, { conversationId, fileKey }, signal))
   if (!measured) return ending(refused(reason ?? ''))
-  const { content, format, startedAt } = transcript
-  const hints = { ...(format !== null && { provider: format }), startedAt }
-  const times = await readSpokenTimes(deps.threads, org, { content: content ?? 'null', hints })
-  const before = recording.redactedSpans ?? []
+  const times = await readTimes(deps, org, transcript)
   // The measures come from this service.
   const plan = planRedaction(times, measured as MeasuredFile, before)
   if ('refused' in plan) return ending(refused(plan.refused))
   const { spans } = plan
   if (recording.blobKey !== null && areWithin(spans, before)) return ending({ kind: 'unchanged' })
-  const source = recording.originalKey ?? fileKey
-  const order = settings.redaction === 'beep' ? 'beep' : 'mute'
-  return ending(await write(deps, org, { fileKey: source, spans, sound: order }, signal))
+  return ending(await write(deps, org, { ...source, spans }, signal))
 }
 
 /** Serves the existing file: the redacted one, or the original if the organization no longer redacts recordings. */
-const serve = async (trx: Db, org: OrgId, { conversationId, blobKey, originalKey }: Recording): Promise<void> => {
+const serve = async (trx: Db, org: OrgId, recording: Recording): Promise<void> => {
+  const { conversationId, blobKey, originalKey } = recording
+  if (isOnlyOriginal(recording)) throw new Error('The original of a redacted recording is never served')
   if (blobKey === null) await moveFile(trx, org, conversationId, { blobKey: originalKey, originalKey: null })
   await updateRecordingState(trx, org, conversationId, { status: 'stored' })
 }
 
 /** Deletes all files, but keeps the measures. */
-const drop = async (deps: Deps, trx: Db, org: OrgId, recording: Recording): Promise<void> => {
+const drop = async (deps: Deps, trx: Db, org: OrgId, recording: Recording, jobId: string): Promise<void> => {
   await forgetFiles(trx, org, recording.conversationId)
   await deleteFilesOf(deps, trx, org, recording)
+  const job = { kind: 'service', keyId: null, requestId: jobId } as const
+  await recordServiceAudit(trx, org, job, 'conversation.deleteRecording', {
+    type: 'conversation',
+    id: recording.conversationId,
+  })
 }
 
 /**
@@ -176,6 +193,8 @@ const replace = async (
 const isSame = (a: TranscriptState | undefined, b: TranscriptState): boolean =>
   a?.contentHash === b.contentHash && a.status === b.status
 
+type Ending = { before: Recording; outcome: Outcome; transcript: TranscriptState; jobId: string }
+
 /**
  * Stores the outcome. Returns false if the recording or its transcript has changed, in which case another job follows.
  */
@@ -183,7 +202,7 @@ const settleOutcome = async (
   deps: Deps,
   trx: Db,
   { organizationId: org, conversationId }: SoundOf,
-  { before, outcome, transcript }: { before: Recording; outcome: Outcome; transcript: TranscriptState },
+  { before, outcome, transcript, jobId }: Ending,
 ): Promise<boolean> => {
   if (!(await lockRecordedConversation(trx, org, conversationId))) return false
   const recording = await lockRecording(trx, org, conversationId)
@@ -191,7 +210,7 @@ const settleOutcome = async (
   if (recording.blobKey !== before.blobKey || recording.originalKey !== before.originalKey) return false
   if (!isSame(await findTranscriptState(trx, org, conversationId), transcript)) return false
   if (outcome.kind === 'unchanged') await serve(trx, org, recording)
-  else if (outcome.kind === 'deleted') await drop(deps, trx, org, recording)
+  else if (outcome.kind === 'deleted') await drop(deps, trx, org, recording, jobId)
   else if (outcome.kind === 'refused') await refuse(deps, trx, org, recording, outcome)
   else await replace(deps, trx, org, recording, outcome)
   await publishConversation(trx, org, conversationId)
@@ -200,7 +219,7 @@ const settleOutcome = async (
   return true
 }
 
-type Attempt = { signal: AbortSignal; finish: (effect: (trx: Db) => Promise<void>) => Promise<void> }
+type Attempt = { jobId: string; signal: AbortSignal; finish: (effect: (trx: Db) => Promise<void>) => Promise<void> }
 
 /** Redacts a recording once. No file is served until the outcome is committed. */
 export const redactRecording = async (deps: Deps, of: SoundOf, source: Source, attempt: Attempt): Promise<void> => {
@@ -211,7 +230,12 @@ export const redactRecording = async (deps: Deps, of: SoundOf, source: Source, a
   const { transcript } = redacted
   const outcome = await withCopy(deps, org, recording, redacted.outcome)
   await attempt.finish(async (trx) => {
-    const isSettled = await settleOutcome(deps, trx, of, { before: recording, outcome, transcript })
+    const isSettled = await settleOutcome(deps, trx, of, {
+      before: recording,
+      outcome,
+      transcript,
+      jobId: attempt.jobId,
+    })
     if (!isSettled && 'file' in outcome && outcome.file) {
       await deleteFilesOf(deps, trx, org, { blobKey: outcome.file.blobKey, originalKey: null })
     }

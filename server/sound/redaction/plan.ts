@@ -1,11 +1,15 @@
 import type { SpokenTimes } from '../../conversations/ingest/tasks.ts'
 import type { RedactedSpan } from '../../conversations/recordings/queries.ts'
-import { type TimeSpan, union } from '../../transcripts/signals/speech.ts'
+import { commonMs, type TimeSpan, totalMs, union } from '../../transcripts/signals/speech.ts'
 import type { MeasuredFile } from '../measure-file.ts'
 import { mostMarks } from '../measures/marks.ts'
+import type { Segment } from '../voice/segments.ts'
 import { findMisfit } from './times-fit.ts'
 
-/** Plans which spans of a recording are redacted: redacted words and telephone keys. */
+/**
+ * Plans which spans of a recording are redacted: those of redacted words, turns without text, and telephone keys. A recording
+ * whose speech nobody has transcribed is refused.
+ */
 
 type Plan = { spans: RedactedSpan[] } | { refused: string }
 
@@ -32,20 +36,63 @@ const joined = (spans: TimeSpan[], durationMs: number): RedactedSpan[] =>
     .map(({ startMs, endMs }): RedactedSpan => [Math.floor(startMs), Math.min(Math.ceil(endMs), durationMs + 1)])
     .filter(([startMs, endMs]) => startMs < endMs)
 
+/** Speech this close to a turn belongs to it. */
+const turnMarginMs = 1_000
+/** More speech outside of all turns, in a share and in total, means that a part of the recording isn't transcribed. */
+const [mostShare, mostMs] = [0.2, 5_000]
+
+/** Returns whether a clear share of the speech, in a channel or in all together, is outside of these spans. */
+const hasSpeechOutside = (channels: Segment[][], spans: TimeSpan[]): boolean => {
+  const known = union(
+    spans
+      .map(({ startMs, endMs }) => ({ startMs: startMs - turnMarginMs, endMs: endMs + turnMarginMs }))
+      .sort((a, b) => a.startMs - b.startMs),
+  )
+  const counts = channels.map((segments) => {
+    const spokenMs = totalMs(segments)
+    return { spokenMs, outsideMs: spokenMs - commonMs(segments, known) }
+  })
+  const isMuch = ({ spokenMs, outsideMs }: (typeof counts)[number]) =>
+    outsideMs > mostMs && outsideMs > mostShare * spokenMs
+  const all = counts.reduce(
+    (sum, each) => ({ spokenMs: sum.spokenMs + each.spokenMs, outsideMs: sum.outsideMs + each.outsideMs }),
+    { spokenMs: 0, outsideMs: 0 },
+  )
+  return counts.some(isMuch) || isMuch(all)
+}
+
+type Known = Pick<SpokenTimes, 'utterances' | 'possible'> & { redacted: TimeSpan[] }
+
+/** Returns why the transcript doesn't tell what is spoken when in the recording, or undefined if it does. */
+const findFault = (
+  channels: Segment[][],
+  { utterances, possible, redacted }: Known,
+  before: TimeSpan[],
+): string | undefined => {
+  const isSilent = channels.every((segments) => segments.length === 0)
+  if (isSilent && redacted.length === 0) return undefined
+  if (utterances.length === 0 && redacted.length > 0) return 'The transcript has too few times.'
+  const misfit = findMisfit(channels, utterances)
+  if (misfit !== undefined) return misfit
+  if (!hasSpeechOutside(channels, [...possible, ...redacted, ...before])) return undefined
+  return 'The transcript doesn’t contain all speech in the recording.'
+}
+
 /** `before` lists spans that were redacted earlier. They stay redacted even if the transcript has changed. */
 export const planRedaction = (
-  { redacted, utterances }: SpokenTimes,
+  { redacted, utterances, possible }: SpokenTimes,
   measured: MeasuredFile,
   before: RedactedSpan[],
 ): Plan => {
   if ('untimed' in redacted) {
-    return { refused: `Turn ${redacted.untimed} (counted from 0) has redacted words, but no times.` }
+    const what = redacted.isUnwritten ? 'neither text nor times' : 'redacted words, but no times'
+    return { refused: `Turn ${redacted.untimed} (counted from 0) has ${what}.` }
   }
   const keys = keySpans(measured)
   if (!keys) return { refused: 'The recording has too many telephone keys.' }
   const speech = measured.channels.map(({ segments }) => segments)
-  const misfit = redacted.spans.length > 0 && utterances ? findMisfit(speech, utterances) : undefined
-  if (misfit !== undefined) return { refused: misfit }
+  const fault = findFault(speech, { utterances, possible, redacted: redacted.spans }, timesOf(before))
+  if (fault !== undefined) return { refused: fault }
   return { spans: joined([...redacted.spans, ...keys, ...timesOf(before)], measured.durationMs) }
 }
 

@@ -32,11 +32,16 @@ it.each([
   expect(findMisfit(channels, utterances(400))).toBeUndefined()
 })
 
-it.each([-8_000, -3_000, 3_000, 8_000])('notices times that are %i ms off', (shiftMs) => {
-  const seconds = Math.abs(shiftMs) / 1_000
-  expect(findMisfit(stereo, utterances(shiftMs))).toBe(
-    `The transcript’s times seem to be ${seconds} s off the recording.`,
-  )
+it.each([
+  ['two channels', stereo],
+  ['one channel', mono],
+])('notices times that are off in %s', (_what, channels) => {
+  for (const shiftMs of [-8_000, -3_000, 3_000, 8_000]) {
+    const seconds = Math.abs(shiftMs) / 1_000
+    expect(findMisfit(channels, utterances(shiftMs))).toBe(
+      `The transcript’s times seem to be ${seconds} s off the recording.`,
+    )
+  }
 })
 
 it('notices times without speech', () => {

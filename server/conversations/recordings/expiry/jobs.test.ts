@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { makeAgent, makeConversation, makeOrganization, wav } from '../../../../test/make.ts'
 import { testServer } from '../../../../test/server.ts'
+import { evaluateConversations } from '../../../evaluations/lifecycle.ts'
 import { dayMs } from '../../../platform/durations.ts'
 import { deleteExpired } from './jobs.ts'
 
@@ -89,6 +90,21 @@ describe('recordings for some days', () => {
     expect(data).toMatchObject([{ actor: { kind: 'service' }, targets: [{ id: old.id }] }])
   })
 
+  it('keep no rule waiting that reads their sound', async () => {
+    const monitor = { name: 'Measured', kind: 'rule', definition: { expression: 'has(sound.dropouts)' } }
+    expect((await call('POST', '/v1/monitors', { key, body: monitor })).status).toBe(201)
+    const { id: agentId } = await makeAgent(server, key, { recordings: { keep: 'days', days: 1 } })
+    const { id } = await makeCall(agentId, { startedAt: ago(2) })
+    await upload(id)
+    const results = async () => (await call('GET', `/v1/conversations/${id}/results`, { key })).body.data
+    await jobs.drain([evaluateConversations], server.deps)
+    expect(await results()).toEqual([])
+    await jobs.enqueue(db, deleteExpired, {})
+    await jobs.drain([deleteExpired], server.deps)
+    await jobs.drain([evaluateConversations], server.deps)
+    expect(await results()).toHaveLength(1)
+  })
+
   it('can be uploaded again', async () => {
     const { id: agentId } = await makeAgent(server, key, { recordings: { keep: 'days', days: 1 } })
     const { id } = await makeCall(agentId, { startedAt: ago(2) })
@@ -111,6 +127,8 @@ describe('a transcript only', () => {
     expect(await statusOf(id)).toBe('deleted')
     expect((await soundOf(id)).status).toBe('measured')
     expect(await files()).toEqual([])
+    const { data } = (await call('GET', '/v1/audit-events?action=conversation.deleteRecording', { key })).body
+    expect(data).toMatchObject([{ actor: { kind: 'service' }, targets: [{ id }] }])
     // The recording doesn't come back when the provider sends the conversation again.
     await call('PATCH', `/v1/conversations/${id}`, { key, body: { recordingUrl } })
     await server.drain()

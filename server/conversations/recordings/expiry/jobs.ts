@@ -57,6 +57,8 @@ export const deleteExpired = defineSweep({
       const targets = ids.map((id) => ({ type: 'conversation', id }))
       await recordServiceAudit(trx, org, job, 'conversation.deleteRecording', ...targets)
       await publishChanges(trx, org, { resource: 'conversations', kind: 'updated', ids })
+      const unsettled = expired.filter(({ isUnsettled }) => isUnsettled).map((recording) => recording.conversationId)
+      if (unsettled.length > 0) await deps.reactions.soundSettled(trx, org, { conversationIds: unsettled })
     })
   },
 })

@@ -39,7 +39,14 @@ export const lockExpired = async (trx: Db, org: OrgId, conversationIds: string[]
     .execute()
   return trx
     .selectFrom('recordings')
-    .select(['conversation_id as conversationId', 'blob_key as blobKey', 'original_key as originalKey'])
+    .select([
+      'conversation_id as conversationId',
+      'blob_key as blobKey',
+      'original_key as originalKey',
+      // Rules or judges wait for the sound of these.
+      sql<boolean>`(status = 'processing' OR (
+        redacted_spans IS NULL AND measured_key IS DISTINCT FROM coalesce(blob_key, original_key)))`.as('isUnsettled'),
+    ])
     .where('organization_id', '=', org)
     .where('conversation_id', '=', sql<string>`ANY(${conversationIds}::uuid[])`)
     .where('expires_at', '<', now)
