@@ -169,7 +169,7 @@ const OrganizationForm = ({ organization }: { organization: Own }) => {
         <SelectField
           name="originalRecordings"
           label="Original recordings"
-          hint="Admins can open a sealed original if they give a reason, which the audit log shows."
+          hint="Admins can open a sealed original if they give a reason, which the audit log shows. Existing sealed originals stay until their recordings are deleted."
           options={[...originals]}
         />
         <TextField

@@ -7,10 +7,16 @@ import type { Page } from '../platform/http/paging.ts'
 
 type AgentChannel = 'voice' | 'text'
 
-export type RecordingPolicy = {
+type RecordingPolicy = {
   keep: 'all' | 'days' | 'transcript_only' | 'nothing'
   days: number | null
   redaction: 'none' | 'mute' | 'beep' | null
+}
+
+/** Only contains what changes. How long recordings are kept changes as a whole. */
+export type RecordingPolicyChange = {
+  kept?: Pick<RecordingPolicy, 'keep' | 'days'>
+  redaction?: RecordingPolicy['redaction']
 }
 
 type AgentFilter = {
@@ -92,17 +98,15 @@ type NewAgent = {
   name: string
   channel: AgentChannel
   companyId?: string | null
-  recordings?: RecordingPolicy | undefined
+  recordings?: RecordingPolicyChange | undefined
 } & SoundSettings
 
 type SoundSettings = { transcriptionModel?: string | null; agentChannel?: 0 | 1 | null }
 
-const policyColumns = (policy: RecordingPolicy | undefined) =>
-  policy && {
-    recordings_keep: policy.keep,
-    recordings_days: policy.days,
-    sound_redaction: policy.redaction,
-  }
+const policyColumns = ({ kept, redaction }: RecordingPolicyChange = {}) => ({
+  ...(kept && { recordings_keep: kept.keep, recordings_days: kept.days }),
+  ...(redaction !== undefined && { sound_redaction: redaction }),
+})
 
 export const insertAgent = (db: Db, org: OrgId, agent: NewAgent) =>
   db
@@ -127,7 +131,7 @@ type AgentChange = {
   companyId?: string | null
   archivedAt?: Date | null
   currentVersionId?: string
-  recordings?: RecordingPolicy | undefined
+  recordings?: RecordingPolicyChange | undefined
 } & SoundSettings
 
 /** Updates an agent. Archiving an archived agent keeps the first timestamp. */

@@ -104,6 +104,11 @@ describe('an agent', () => {
     expect((await change({ keep: 'nothing' })).body.recordings).toEqual({
       keep: 'nothing',
       days: null,
+      redaction: 'beep',
+    })
+    expect((await change({ redaction: null })).body.recordings).toEqual({
+      keep: 'nothing',
+      days: null,
       redaction: null,
     })
     for (const wrong of [{ keep: 'days' }, { keep: 'all', days: 3 }, { keep: 'days', days: 0 }, { days: 3 }]) {

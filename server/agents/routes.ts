@@ -128,7 +128,7 @@ export const agents = (app: App, { db, clock, reactions, checkTranscriptionModel
           ...(archived !== undefined && { archivedAt: archived ? clock.now() : null }),
         })
         if (groupIds) await replaceGroupsOfAgent(trx, actor.org, params.id, groupIds)
-        if (recordings) await reactions.recordingPolicyChanged(trx, actor.org, { agentId: params.id })
+        if (recordings?.kept) await reactions.recordingPolicyChanged(trx, actor.org, { agentId: params.id })
         await recordAudit(trx, actor, 'agent.update', { type: 'agent', id: params.id })
         return getAgent(trx, actor.org, params.id)
       })

@@ -54,11 +54,13 @@ const Recordings = Closed(
 )
 
 const RecordingsInput = Closed(
-  { keep: Keep, days: Type.Optional(KeepDays), redaction: Type.Optional(AgentRedaction) },
+  { keep: Type.Optional(Keep), days: Type.Optional(KeepDays), redaction: Type.Optional(AgentRedaction) },
   {
     description:
-      'What happens to the agent’s recordings, including existing ones. Only admins can set it. `days` is required with ' +
-      '`keep: "days"`, and not allowed otherwise.',
+      'What happens to the agent’s recordings. Only admins can set it. `keep` also applies to existing recordings, and ' +
+      '`redaction` to those that aren’t available yet. If you omit one of them, it keeps its value. `days` is required ' +
+      'with `keep: "days"`, and not allowed otherwise.',
+    minProperties: 1,
     examples: [{ keep: 'days', days: 30 }],
   },
 )

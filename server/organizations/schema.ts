@@ -59,7 +59,8 @@ const SoundRedaction = Nullable(
 const OriginalRecordings = Choice(['delete', 'seal'], {
   description:
     'What happens to the original of a redacted recording. Only admins can open a sealed original, and they must ' +
-    'give a reason for the audit log.',
+    'give a reason for the audit log. `delete` applies to recordings that are redacted from now on: existing sealed ' +
+    'originals stay until their recording is deleted or replaced, or redacted again because its transcript changes.',
 })
 const MonthlyJudgeBudget = Nullable(
   Type.Number({
