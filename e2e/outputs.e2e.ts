@@ -33,7 +33,7 @@ it('shows categories and fields with their quotes, and leads to conversations of
   const fields = result.getByRole('table', { name: 'Fields' })
   await fields.getByRole('row', { name: /^amount 24\.5/ }).waitFor()
   await fields.getByRole('row', { name: 'isPaid No' }).waitFor()
-  await fields.getByRole('row', { name: 'until Not said' }).waitFor()
+  await fields.getByRole('row', { name: 'until Not mentioned' }).waitFor()
   await fields.getByRole('row', { name: 'items cup, lid' }).waitFor()
   await fields.getByRole('button', { name: /the amount/ }).click()
   await expect.poll(() => new URL(page.url()).searchParams.get('turn')).toBe('1')

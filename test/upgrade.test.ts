@@ -17,7 +17,7 @@ import { orgIdOf } from '../server/platform/ids.ts'
 import { type Attempt, defineJob } from '../server/platform/jobs/define-job.ts'
 import { openJobs } from '../server/platform/jobs/queue.ts'
 import { openLog } from '../server/platform/log.ts'
-import { sendMail } from '../server/platform/mail/mail.ts'
+import { queueMail } from '../server/platform/mail/mail.ts'
 import { coordinatorUrl, spreadTables } from './citus.ts'
 import { testDatabase } from './database.ts'
 import { makeExportSchedule, makeOrganization } from './make.ts'
@@ -106,7 +106,7 @@ const traces = { resourceSpans: [{ scopeSpans: [{ spans: [{ ...span, ...times }]
 const traced = await server.call('POST', '/v1/otlp/v1/traces', { key: org.key, body: traces })
 expect(traced.status).toBe(200)
 const mail = { to: ['ada@example.com'], subject: 'A notice', text: 'Something happened.' }
-await sendMail(server.deps, server.deps.db, orgIdOf(org.id), mail)
+await queueMail(server.deps, server.deps.db, orgIdOf(org.id), mail)
 await addSpending(server.deps.db, orgIdOf(org.id), '2026-11-01', { judgements: 1, input: 900, output: 90, cost: 0.01 })
 const { connection: present } = server.deps.database
 const source = await connect(present)

@@ -55,7 +55,7 @@ export const Preview = ({ request }: { request: PreviewRequest }) => {
             <Summary {...preview} />
             {preview.series.length > 1 && (
               <BandLine
-                title="The measure by window"
+                title="Value per window"
                 valueName="Value"
                 height={180}
                 format={format}

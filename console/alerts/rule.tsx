@@ -72,7 +72,7 @@ const Ways = ({ rule }: { rule: Rule }) => {
           await refreshAlerts()
         }}
       >
-        Its open incidents resolve. Past incidents stay in the list.
+        Open incidents are resolved. Past incidents stay in the list.
       </Confirm>
     </div>
   )

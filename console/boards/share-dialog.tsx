@@ -113,7 +113,7 @@ const Links = ({ board }: { board: Board }) => {
         list={list}
         label="Links"
         columns={columns}
-        empty={<p className={styles.soft}>No links yet. Anyone with a link can open it, without an account.</p>}
+        empty={<p className={styles.soft}>No links yet. Anyone with a link can open the board without an account.</p>}
       />
     </>
   )

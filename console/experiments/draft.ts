@@ -1,7 +1,7 @@
 import type { Schemas } from '../api/schema.d.ts'
 import { splitList } from '../lib/split-list.ts'
 
-/** The measured part of a monitor, as people enter it. */
+/** The measure of a monitor (its result, a category, or a field), as entered in the form. */
 export type MeasureDraft = {
   metricId: string
   kind: 'result' | 'category' | 'field'

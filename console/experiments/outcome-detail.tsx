@@ -143,7 +143,7 @@ export const OutcomeDetail = ({ experiment, outcome }: Props) => {
   return (
     <div className={styles.detail}>
       <IntervalPlot
-        title={`Difference (B − A) of “${outcomeName(outcome)}”, other estimates`}
+        title={`Difference (B − A) in “${outcomeName(outcome)}”: other estimates`}
         rows={waysOf(outcome).map((row) => ({
           ...row,
           reading:

@@ -179,7 +179,7 @@ export const FilterChips = ({ filter, onChange, without = [], hasKey = false }: 
   }, [editing, isActive])
   const change = (next: Conditions) => onChange(filterOf(next))
   const add = (part: Part) => {
-    setTyped('')
+    setTyped((now) => (now === typed ? '' : now))
     if (kind !== 'all' && !mayNest[kind]) return announce('This filter can’t exclude conditions or have alternatives')
     if (kind === 'not' && !canExclude(conditions)) return announce('This exclusion can’t have another condition')
     change(withCondition(conditions, kind, part))

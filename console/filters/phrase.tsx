@@ -84,6 +84,8 @@ export const Phrase = ({
       const chosen = suggestions[at]
       if (chosen && (typed.trim() !== '' || marked > 0)) choose(chosen)
       else if (!suggesting && typed.trim()) {
+        // What is typed in the meantime is the next phrase.
+        onType('')
         void loadSuggestions().then(({ suggest }) => suggest(phrase, words, known, without).slice(0, 1).forEach(choose))
       }
       return true

@@ -17,7 +17,7 @@ const listOf = (words: string[]): string => words.join(', ')
 const categoryWords = ({ categories, multiple, allowOther, allowNotApplicable }: Output): string[] => {
   const affected = categories.filter((category) => category.affected).map(({ label }) => label)
   return [
-    `Names ${multiple ? 'any' : 'one'} of these categories: ${listOf(categories.map(({ label }) => label))}`,
+    `Chooses ${multiple ? 'any' : 'one'} of these categories: ${listOf(categories.map(({ label }) => label))}`,
     affected.length > 0 ? `Affected: ${listOf(affected)}` : 'No category counts as affected',
     ...(allowOther ? ['May answer that no category fits'] : []),
     ...(allowNotApplicable ? ['May answer that the question does not apply'] : []),

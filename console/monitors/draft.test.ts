@@ -135,7 +135,7 @@ describe('a monitor’s draft', () => {
   it('is described in words', () => {
     const wordsOf = (output: object) => outputWords(readDefinition({ criteria: 'x', output }).judge.output)
     expect(wordsOf(category)).toEqual([
-      'Names any of these categories: A bill, A complaint',
+      'Chooses any of these categories: A bill, A complaint',
       'Affected: A complaint',
       'May answer that no category fits',
     ])

@@ -182,7 +182,7 @@ const Fields = ({ monitor, time }: Shown) => {
       <h2>Fields</h2>
       {measured.length > 0 && (
         <Table
-          label="Figures of numbers and booleans"
+          label="Number and boolean fields"
           columns={fieldColumns(monitor.id, time)}
           rows={few(measured, fewMeasured)}
           idOf={({ key }) => key}

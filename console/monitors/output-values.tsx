@@ -22,7 +22,7 @@ type OutputValuesProps = {
 }
 
 const written = (value: unknown): string => {
-  if (value === null || value === undefined) return 'Not said'
+  if (value === null || value === undefined) return 'Not mentioned'
   if (typeof value === 'boolean') return value ? 'Yes' : 'No'
   if (typeof value === 'number') return formatNumber(value)
   return Array.isArray(value) ? value.join(', ') : String(value)

@@ -59,7 +59,7 @@ export const OwnershipDialog = ({ rule, onClose }: { rule?: OwnershipRule; onClo
         <ChooserOfOne label="Owner" options={members.options} value={ownerUserId} onChange={setOwnerUserId} />
         <Chooser
           label="Destinations"
-          hint="Where incidents are also sent"
+          hint="Incidents are sent here in addition to the alert rule’s destinations."
           options={(destinations.rows ?? []).map(({ id, name }) => ({ value: id, label: name }))}
           value={destinationIds}
           onChange={setDestinationIds}

@@ -29,7 +29,7 @@ export type Measured =
 
 /** Contains the sums of one group in one period. */
 export type Sums = {
-  /** How many have a value. */
+  /** The number of items that have a value. */
   count: number
   hits: number
   sum: number

@@ -7,7 +7,7 @@ import { testServer } from '../../test/server.ts'
 import { sealSecret } from '../export-schedules/secret.ts'
 import { readKeyCheck } from '../platform/db/instance.ts'
 import { orgIdOf } from '../platform/ids.ts'
-import { sendMail } from '../platform/mail/mail.ts'
+import { queueMail } from '../platform/mail/mail.ts'
 import { claimSecretKey } from '../platform/secrets/key-check.ts'
 import { openSecrets } from '../platform/secrets/secrets.ts'
 import { listStoredSecrets } from './stored-secrets.ts'
@@ -21,7 +21,7 @@ const lost = openSecrets('a-secret-key-that-nobody-has-any-more')
 const sealSomething = async (secrets = deps.secrets) => {
   const org = await makeOrganization(server)
   const mail = { to: ['ada@example.com'], subject: 'A link', text: 'A link' }
-  await sendMail(deps, db, orgIdOf(org.id), mail, { sealWith: secrets })
+  await queueMail(deps, db, orgIdOf(org.id), mail, { sealWith: secrets })
   return org
 }
 

@@ -3,7 +3,7 @@
 import { fileConcern } from '../findings/file.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
-import { sendMail } from '../platform/mail/mail.ts'
+import { queueMail } from '../platform/mail/mail.ts'
 import type { Health } from './health.ts'
 import type { StoredExperiment } from './queries.ts'
 
@@ -33,7 +33,7 @@ const notify = async (
 ): Promise<void> => {
   if (emails.length === 0) return
   const text = [...lines, '', `${deps.baseUrl()}/experiments/${id}`].join('\n')
-  await sendMail(deps, trx, org, { to: emails, subject: `${subject}: ${titleOf(name)}`, text })
+  await queueMail(deps, trx, org, { to: emails, subject: `${subject}: ${titleOf(name)}`, text })
 }
 
 export const tellLaunched = (deps: NoticeDeps, trx: Db, org: OrgId, experiment: StoredExperiment): Promise<void> =>

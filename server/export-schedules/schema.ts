@@ -143,7 +143,7 @@ const bucketFields = {
       'Default: `{schedule}-{since}-{until}.{format}`.',
     examples: ['dt={date}/{schedule}-{run}.{format}'],
   }),
-  encryption: Choice(['AES256', 'aws:kms'], { description: 'Requested from the store for each file.' }),
+  encryption: Choice(['AES256', 'aws:kms'], { description: 'The server-side encryption to request for each file.' }),
 }
 
 const DestinationInput = Closed(

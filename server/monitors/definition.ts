@@ -160,7 +160,7 @@ const JudgeDefinition = Closed({
         expression: {
           ...Expression,
           description:
-            'A CEL expression like that of a rule. The model hears the turns that it would quote as evidence.',
+            'A CEL expression, as in a rule. The model listens to the turns that the expression matches as evidence.',
           examples: ["turns.by('customer').mentions('refund')"],
         },
         beforeMs: ExcerptMs,

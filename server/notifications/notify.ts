@@ -2,7 +2,7 @@ import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import { hourMs } from '../platform/durations.ts'
 import { newId } from '../platform/ids.ts'
-import { sendMail } from '../platform/mail/mail.ts'
+import { queueMail } from '../platform/mail/mail.ts'
 import { isPlaceholder } from '../sign-in/address/placeholder.ts'
 import { describeNotifications } from './describe.ts'
 import { type Channels, type NotificationKind, preferencesOf } from './preferences.ts'
@@ -93,6 +93,6 @@ Choose what you are notified of: ${deps.baseUrl()}/settings/notifications
   // A subject does not end with a period.
   const subject = described.text.replace(/\.$/, '')
   for (let at = 0; at < to.length; at += atOnce) {
-    await sendMail(deps, trx, org, { to: to.slice(at, at + atOnce), subject, text })
+    await queueMail(deps, trx, org, { to: to.slice(at, at + atOnce), subject, text })
   }
 }

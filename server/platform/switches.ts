@@ -325,7 +325,7 @@ export const switches = {
     secret: true,
   }),
   EARSHOT_ALLOWED_PRIVATE_ADDRESSES: define<string[]>({
-    about: 'Private networks that URLs from tenants can reach.',
+    about: 'Private networks that URLs set by organizations may point to.',
     expects: 'networks in CIDR form, separated by commas, such as `10.1.0.0/16,fd00::/8`',
     read: (text) => {
       const networks = text.split(',').map((network) => network.trim())

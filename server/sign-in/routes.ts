@@ -220,7 +220,7 @@ export const signIn = (app: App, deps: SignInDeps): void => {
         summary: 'Accept an invitation and sign in',
         description:
           'Each link works once. People who already have a password enter it here; a wrong one returns 401. ' +
-          'People who sign in with OpenID Connect accept the invitation there. A link from the operator sets a ' +
+          'People who use OpenID Connect accept the invitation by signing in with it. A link from the operator sets a ' +
           'new password and ends all other sessions.',
         querystring: NoQuery,
         body: InvitationAcceptance,

@@ -32,8 +32,8 @@ const positionOf = (rank: number, upto: ArrayLike<number>): number | null => {
 }
 
 /**
- * Returns the position of a percentile, and of two values that it lies between, whose ranks are z standard errors from
- * its own. Null if there are too few values for such ranks.
+ * Returns the position of a percentile and those of its lower and upper bounds, whose ranks are z standard errors away. A
+ * position is null if there are too few values for its rank.
  */
 export const percentilePositions = (upto: ArrayLike<number>, quantile: number, z = z95) => {
   const count = countOf(upto)

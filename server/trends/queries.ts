@@ -57,8 +57,8 @@ export const countByTime = async (db: Db, org: OrgId, monitorId: string, wanted:
 type Judged = { judge: number; human: number }
 
 /**
- * Lists reviewed calls of a fair sample with the monitor's result, which is 1 for affected, and the share of people who
- * judged the call affected, in a bucket or outside of one. Selects the same results as `countByTime`.
+ * Lists the reviewed calls of a fair sample, in and outside buckets. Each has the monitor's result (1 is affected) and the
+ * share of reviewers who judged it affected. Selects the same results as `countByTime`.
  */
 export const listReviewedResults = async (db: Db, org: OrgId, monitorId: string, { since, until, version }: Within) => {
   const counts =

@@ -61,7 +61,7 @@ const turn: Name[] = [
 ]
 
 const functions: Name[] = [
-  { name: 'by', about: "The messages of a role, such as turns.by('agent')", after: "('" },
+  { name: 'by', about: "Messages from one role, such as turns.by('agent')", after: "('" },
   { name: 'mentions', about: "Whether a pattern occurs, such as mentions('refund|money back')", after: "('" },
   { name: 'mentioning', about: 'The turns that contain a pattern', after: "('" },
   { name: 'calls', about: 'Calls to a tool', after: "('" },

@@ -192,7 +192,10 @@ const findDiffering = async (trx: Db, org: OrgId, days: Date[]): Promise<Date[]>
   })
 }
 
-/** Compares the latest days that are not checked with their conversations, and rebuilds what differs. Returns whether there are earlier ones. */
+/**
+ * Checks the latest unchecked days against their conversations and rebuilds those that differ. Returns whether earlier days
+ * remain to be checked.
+ */
 export const checkDays = async ({ db, clock, log }: BuildDeps, org: OrgId): Promise<boolean> => {
   const checked = await inSnapshot(db, async (trx) => {
     const state = await findState(trx, org)

@@ -21,7 +21,7 @@ export const generateToken = (org: OrgId, id: string): string =>
 /** Returns the stored form. A random token needs no slow hash. */
 export const hashToken = hashKey
 
-/** Reads a token. Returns undefined if it has another form. */
+/** Reads a token. Returns undefined if it is malformed. */
 export const readToken = (token: string): { org: OrgId; id: string; tokenHash: string } | undefined => {
   if (!form.test(token)) return undefined
   const bytes = Buffer.from(token.slice('earb_'.length), 'base64url')

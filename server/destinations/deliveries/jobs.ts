@@ -5,7 +5,7 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { defineCleanup } from '../../platform/jobs/define-cleanup.ts'
 import { type Attempt, defineJob, OrganizationId } from '../../platform/jobs/define-job.ts'
-import { type Mail, sendMail } from '../../platform/mail/mail.ts'
+import { type Mail, queueMail } from '../../platform/mail/mail.ts'
 import { takeLane } from '../../webhooks/deliveries/lanes.ts'
 import { type Posted, post } from '../../webhooks/deliveries/post.ts'
 import { retryDelayMs } from '../../webhooks/deliveries/retry.ts'
@@ -116,7 +116,7 @@ const handOver = async (deps: Deps, trx: Db, org: OrgId, { settings }: Destinati
   const { addresses, memberIds } = settings as EmailSettings
   const to = [...addresses, ...(await listMemberAddresses(trx, org, memberIds))]
   if (to.length === 0) return 'None of the members are active.'
-  await sendMail(deps, trx, org, { to, ...mail })
+  await queueMail(deps, trx, org, { to, ...mail })
   return deps.config.smtp ? undefined : 'No mail server is configured. Ask the operator to set EARSHOT_SMTP_URL.'
 }
 

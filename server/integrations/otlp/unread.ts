@@ -20,7 +20,7 @@ const UnreadTraces = Closed(
       examples: ['No messages in a supported format: the transcript contains no turns. Attributes: my.prompt'],
     }),
     spans: Type.Integer({ minimum: 1 }),
-    traceIds: Type.Array(Type.String(), { description: 'Up to 20 of them.' }),
+    traceIds: Type.Array(Type.String(), { description: 'At most 20 trace IDs.' }),
     firstReceivedAt: Timestamp,
     lastReceivedAt: Timestamp,
   },

@@ -4,7 +4,7 @@ import { acceptance, elsewhere, makeMember, makeOrganization } from '../../../te
 import { testServer } from '../../../test/server.ts'
 import { openMailServer } from '../../../test/support/mail-server.ts'
 import { orgIdOf } from '../../platform/ids.ts'
-import { sendMail } from '../../platform/mail/mail.ts'
+import { queueMail } from '../../platform/mail/mail.ts'
 import { readSmtpUrl } from '../../platform/mail/smtp-url.ts'
 
 const server = await testServer({ EARSHOT_BASE_URL: 'https://ears.example.com' })
@@ -68,7 +68,7 @@ it('an organization sends at most a hundred invitations per hour in the operator
   }
   // Only invitations count toward the limit.
   const to = Array.from({ length: 100 }, (_, number) => `told-${number}@example.com`)
-  await sendMail(deps, deps.db, orgIdOf(org.id), { to, subject: 'It moved', text: 'Up.' })
+  await queueMail(deps, deps.db, orgIdOf(org.id), { to, subject: 'It moved', text: 'Up.' })
   for (let number = 0; number < 95; number++) expect((await invite(org.key, number)).status).toBe(201)
   const atOnce = await Promise.all(Array.from({ length: 10 }, (_, number) => invite(org.key, 95 + number)))
   expect(atOnce.map(({ status }) => status).sort()).toEqual([...Array(5).fill(201), ...Array(5).fill(429)])

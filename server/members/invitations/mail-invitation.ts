@@ -2,7 +2,7 @@ import { getOrganization } from '../../organizations/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { ApiError } from '../../platform/errors.ts'
-import { sendMail } from '../../platform/mail/mail.ts'
+import { queueMail } from '../../platform/mail/mail.ts'
 import { countMailsSince } from '../../platform/mail/queries.ts'
 import { type Invitation, invitationUrl } from './invite.ts'
 
@@ -57,5 +57,5 @@ ${invitationUrl(deps.baseUrl(), invitation)}
 The link works once and expires on ${invitation.expiresAt.toISOString().slice(0, 16).replace('T', ' ')} UTC.
 If you did not expect this email, you can ignore it.
 `
-  await sendMail(deps, trx, org, { to: [email], subject: subjectOf[purpose], text }, { sealWith: deps.secrets })
+  await queueMail(deps, trx, org, { to: [email], subject: subjectOf[purpose], text }, { sealWith: deps.secrets })
 }

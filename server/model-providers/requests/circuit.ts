@@ -1,11 +1,11 @@
 import type { Clock } from '../../platform/clock.ts'
 import { EndpointError, isNotSentYet } from './endpoint-error.ts'
-import { openRest } from './rest.ts'
+import { openPause } from './pause.ts'
 
 /** This many failures in a row open the circuit breaker. */
 const failuresToOpen = 5
-const firstRestMs = 30_000
-const longestRestMs = 300_000
+const firstPauseMs = 30_000
+const longestPauseMs = 300_000
 
 /**
  * Blocks requests to an endpoint that keeps failing. After a pause, a single request is sent. If it succeeds, others
@@ -13,23 +13,23 @@ const longestRestMs = 300_000
  */
 export const openCircuit = (clock: Clock) => {
   let failures = 0
-  let restMs = 0
+  let pauseMs = 0
   let probing = false
-  const rest = openRest(clock)
-  const isOpen = () => rest.leftMs() > 0
+  const pause = openPause(clock)
+  const isOpen = () => pause.leftMs() > 0
 
   const close = () => {
     failures = 0
-    restMs = 0
-    rest.end()
+    pauseMs = 0
+    pause.end()
   }
 
   const noteFailure = () => {
     failures++
     // If the request was in flight when the circuit breaker opened, its failure is not news.
     if (isOpen() || failures < failuresToOpen) return
-    restMs = Math.min(longestRestMs, restMs === 0 ? firstRestMs : restMs * 2)
-    rest.extend(restMs)
+    pauseMs = Math.min(longestPauseMs, pauseMs === 0 ? firstPauseMs : pauseMs * 2)
+    pause.extend(pauseMs)
   }
 
   /** Counts failures of the endpoint. If it rejects a request or is busy, it works. */
@@ -42,10 +42,10 @@ export const openCircuit = (clock: Clock) => {
   }
 
   const guard = async <T>(send: () => Promise<T>): Promise<T> => {
-    const isProbe = restMs > 0
+    const isProbe = pauseMs > 0
     if (isOpen() || (isProbe && probing)) {
       throw new EndpointError('resting', 'the endpoint keeps failing, so requests are paused', {
-        retryAfterMs: Math.max(1_000, rest.leftMs()),
+        retryAfterMs: Math.max(1_000, pause.leftMs()),
       })
     }
     if (isProbe) probing = true

@@ -3,7 +3,7 @@ import type { Clock } from '../../platform/clock.ts'
 import { openTurns } from '../../platform/turns.ts'
 import { openCircuit } from './circuit.ts'
 import { EndpointError } from './endpoint-error.ts'
-import { openRest } from './rest.ts'
+import { openPause } from './pause.ts'
 
 export type Timing = {
   clock: Clock
@@ -36,7 +36,7 @@ const longestBackoffMs = 30_000
 export const openGate = ({ concurrency, attempts, clock, random, wait }: GateOptions) => {
   const circuit = openCircuit(clock)
   const turns = openTurns(concurrency)
-  const pause = openRest(clock)
+  const pause = openPause(clock)
   const patienceMs = ({ deadline, fallbackAt = deadline }: RequestTerms) =>
     Math.min(deadline, fallbackAt) - clock.now().getTime()
 

@@ -80,7 +80,7 @@ export const renewRequest = (db: Db, org: OrgId, providerId: string, id: string,
     .where('leased_until', 'is not', null)
     .execute()
 
-/** Frees the place of a request. It still counts for the minute in which it started, with the tokens that it used. */
+/** Frees a request's slot. The request and the tokens that it used still count toward the minute in which it started. */
 export const endRequest = (db: Db, org: OrgId, providerId: string, id: string, tokens: number) =>
   db
     .updateTable('model_provider_requests')

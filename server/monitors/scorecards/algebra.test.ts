@@ -13,7 +13,7 @@ const anItem = fc.record({
 
 type Answered = { scorecard: Scorecard; outcomes: Map<string, ItemOutcome> }
 
-/** A scorecard with an outcome of each item. Some have only passed and affected items, so that many have a score. */
+/** A scorecard with an outcome for each item. Some have only passed and affected items, so that many have a score. */
 const answered: fc.Arbitrary<Answered> = fc
   .record({
     sections: fc.array(fc.array(anItem, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 5 }),

@@ -4,7 +4,7 @@ import { isCancelled } from '../../platform/db/errors.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { eachOfPages } from '../../platform/jobs/attempt-each.ts'
 import { defineSweep, trustedTime } from '../../platform/jobs/define-sweep.ts'
-import { sendMail } from '../../platform/mail/mail.ts'
+import { queueMail } from '../../platform/mail/mail.ts'
 import { isPlaceholder } from '../../sign-in/address/placeholder.ts'
 import { describeNotifications } from '../describe.ts'
 import { latestBefore, nextAfter } from '../period.ts'
@@ -91,7 +91,7 @@ const sendDigest = async (
   const { name: organization } = await getOrganization(trx, org)
   const period = { since, until }
   const mail = writeDigest({ cadence, organization, period, timezone, sections: allSections, baseUrl: deps.baseUrl() })
-  await sendMail(deps, trx, org, { to: [reader.email], ...mail })
+  await queueMail(deps, trx, org, { to: [reader.email], ...mail })
 }
 
 /**

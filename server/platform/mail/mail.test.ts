@@ -9,7 +9,7 @@ import type { OrgId } from '../db/database.ts'
 import { dayMs } from '../durations.ts'
 import { orgIdOf } from '../ids.ts'
 import { deliverMail, sweepMails } from './jobs.ts'
-import { type Mail, sendMail } from './mail.ts'
+import { type Mail, queueMail } from './mail.ts'
 
 const server = await testServer({ EARSHOT_BASE_URL: 'https://ears.example.com' })
 
@@ -26,7 +26,7 @@ const withSmtp = (url: string | undefined): ServiceDeps => {
 
 const mail: Mail = { to: ['ada@example.com'], subject: 'A notice', text: 'Something happened.\n' }
 const write = (deps: ServiceDeps, change: Partial<Mail> = {}, options = {}) =>
-  deps.db.transaction().execute((trx) => sendMail(deps, trx, org, { ...mail, ...change }, options))
+  deps.db.transaction().execute((trx) => queueMail(deps, trx, org, { ...mail, ...change }, options))
 
 /** Runs the due jobs until none is left. With `delayed`, also runs delayed jobs. */
 const drain = (deps: ServiceDeps, delayed = false) =>
@@ -93,7 +93,7 @@ describe('an email', () => {
     const { port, received } = await openMailServer()
     const deps = withSmtp(`smtp://127.0.0.1:${port}`)
     const fails = deps.db.transaction().execute(async (trx) => {
-      await sendMail(deps, trx, org, mail)
+      await queueMail(deps, trx, org, mail)
       throw new Error('the change did not come about')
     })
     await expect(fails).rejects.toThrow('did not come about')

@@ -44,7 +44,7 @@ const check = ({ to, subject, text, html = '' }: Mail): void => {
  * Stores an email in the caller's transaction, and a job sends it. A repeated address gets one email. Without a mail
  * server, emails are stored but never sent.
  */
-export const sendMail = async (
+export const queueMail = async (
   { jobs, config, clock }: MailDeps,
   trx: Db,
   org: OrgId,

@@ -10,7 +10,7 @@ import { checkOrigin } from '../../platform/http/origin.ts'
 import { limitByAddress } from '../../platform/http/rate-limit.ts'
 import { answers, Closed, Email, NoQuery } from '../../platform/http/schemas.ts'
 import { hashKey } from '../../platform/identity/keys.ts'
-import { sendMail } from '../../platform/mail/mail.ts'
+import { queueMail } from '../../platform/mail/mail.ts'
 import { findUserIdByEmail } from '../attempts/queries.ts'
 import type { SignInDeps } from '../deps.ts'
 import { loadLibrary } from '../load-library.ts'
@@ -87,7 +87,7 @@ export const changeAddress = (app: App, deps: SignInDeps): void => {
     const [first] = joined
     if (!config.smtp || !first || isPlaceholder(former)) return
     const mail = { to: [former], subject: 'Your Earshot email address was changed', text: noticeText(email) }
-    await sendMail(deps, trx, first.id, mail)
+    await queueMail(deps, trx, first.id, mail)
   }
 
   /**
@@ -99,7 +99,7 @@ export const changeAddress = (app: App, deps: SignInDeps): void => {
       const url = await makeAddressLink(deps, trx, { userId, email, lifetimeMs: hourMs })
       if ((await findUserIdByEmail(trx, email)) !== undefined) return
       const mail = { to: [email], subject: 'Confirm your email address for Earshot', text: confirmationText(url) }
-      await sendMail(deps, trx, org, mail, { sealWith: secrets })
+      await queueMail(deps, trx, org, mail, { sealWith: secrets })
     })
   }
 

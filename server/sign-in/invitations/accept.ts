@@ -57,7 +57,7 @@ const wrongPassword = () =>
   new ApiError(
     'unauthorized',
     'This is not the password of the account with this address. If you usually sign in with your organization’s account, ' +
-      'sign in that way and accept the invitation there.',
+      'accept the invitation by signing in with it.',
   )
 
 /**

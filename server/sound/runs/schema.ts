@@ -44,7 +44,7 @@ export const SoundRun = Closed(
         {
           pending: Count,
           completed: Count,
-          failed: { ...Count, description: '`GET …/transcript` of a conversation says why.' },
+          failed: { ...Count, description: 'For the reason, get the transcript of a conversation.' },
           cost: { ...Cost, description: 'In US dollars, for models with a known price.' },
         },
         { description: 'The transcriptions that the run started. Null if it only measures.' },

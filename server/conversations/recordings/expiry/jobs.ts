@@ -91,7 +91,7 @@ export const applyPolicy = defineJob({
   },
 })
 
-/** Enqueues applying a changed policy to existing recordings, in the transaction of the change. */
+/** Enqueues a job that applies a changed policy to existing recordings, in the same transaction as the change. */
 export const applyPolicyLater = (
   { jobs }: Pick<Deps, 'jobs'>,
   trx: Db,

@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/clock.ts'
 
-/** Manages a period without requests to an endpoint. Each process has its own period, measured by its own clock. */
-export const openRest = (clock: Clock) => {
+/** Tracks a pause during which an endpoint gets no requests. Each process has its own, measured by its own clock. */
+export const openPause = (clock: Clock) => {
   let from = 0
   let until = 0
   const now = () => clock.now().getTime()
