@@ -39,7 +39,7 @@ const findHeard = async (
   const recording = await findRecording(db, org, id)
   if (!recording) return { why: 'there is no recording' }
   if (recording.status !== 'stored')
-    return { why: `the recording is not stored: ${recording.failure ?? 'it is pending'}` }
+    return { why: `the recording is ${recording.status}${recording.failure ? `: ${recording.failure}` : ''}` }
   const sound = await findSound(db, org, id)
   if (!sound || sound.blobKey !== recording.blobKey) return { why: 'the recording has not been decoded' }
   if (!sound.measured) return { why: `the recording cannot be decoded: ${sound.reason}` }
@@ -61,7 +61,7 @@ const findQuoted = async (
   const subjects = [{ facts, unreadable, transcript: { content: transcript.content, format } }]
   const { notes } = await rules.evaluate({ owner: org, rules: [{ expression }], subjects }, signal)
   const { reason, evidence = [] } = notes.get(0) ?? {}
-  if (reason !== undefined && reason !== null) return { why: `the rule of the excerpt has no answer: ${reason}` }
+  if (reason !== undefined && reason !== null) return { why: `the excerpt rule returned no result: ${reason}` }
   return new Set(evidence.map(({ turn }) => turn))
 }
 
@@ -97,7 +97,7 @@ const findSpans = async (
   if (!soundExcerpt) return [{ startMs: 0, endMs: durationMs }]
   const quoted = await findQuoted(deps, org, soundExcerpt, hearing)
   if ('why' in quoted) return quoted
-  if (quoted.size === 0) return { why: 'the rule of the excerpt quotes no turn' }
+  if (quoted.size === 0) return { why: 'the excerpt rule matched no turn' }
   const spans = excerptsAround(
     turns.filter(({ index }) => quoted.has(index)),
     soundExcerpt,
@@ -130,7 +130,7 @@ export const hearConversation = async (
     return { why: `a judge can hear ${longestMinutes} minutes, and this is ${inSeconds(totalMs / 60)}. ${advice}` }
   }
   try {
-    return await withSound(deps, blobKey, hearing.signal, async ({ readMix }) => {
+    return await withSound(deps, { owner: org, blobKey }, hearing.signal, async ({ readMix }) => {
       const sounds: PromptSound[] = []
       for (const span of spans) {
         const seconds = (span.endMs - span.startMs) / 1_000

@@ -8,6 +8,7 @@ import type { StoredMonitor } from '../monitors/queries.ts'
 import { monthOf } from '../organizations/spending/month.ts'
 import { addSpending, getSpending, type Spent } from '../organizations/spending/queries.ts'
 import type { OrgId } from '../platform/db/database.ts'
+import { openTurns } from '../platform/turns.ts'
 import { readTranscript } from '../transcripts/read-transcript.ts'
 import type { Turn } from '../transcripts/turn.ts'
 import { decideByFields } from './decide-by-fields.ts'
@@ -56,6 +57,9 @@ export type Judgement = {
 }
 
 const never = new AbortController().signal
+
+/** The sound of a conversation takes up to 13 MB, and as much again in a request, so each process only holds a few at once. */
+const listening = openTurns(8, { perOwner: 6 })
 
 export const outOfBudget = 'the monthly judge budget is used up'
 
@@ -148,6 +152,25 @@ export const judgeConversation = async (deps: JudgeDeps, org: OrgId, task: Judge
     return hearConversation(deps, org, hearing)
   }
 
+  const askModel = async (definitions: JudgeDefinition[]) => {
+    const sounds = await hear(definitions, turns)
+    if ('why' in sounds) return sounds
+    const heard = sounds.length > 0 && { sounds }
+    const request = { definitions, turns, ...heard, owner: org, background, isAwaited, onLost }
+    return deps.judge.evaluate({ ...request, ...(signal && { signal }) })
+  }
+
+  /** Limits how much sound is in memory. */
+  const askHearing = async (definitions: JudgeDefinition[]) => {
+    if (!definitions.some(listens)) return askModel(definitions)
+    const leave = await listening.enter(org, { signal, background })
+    try {
+      return await askModel(definitions)
+    } finally {
+      leave()
+    }
+  }
+
   const askGroup = async (group: StoredMonitor[]) => {
     const { budgetLeft } = await getSpending(deps.db, org, monthOf(deps.clock.now()))
     if (budgetLeft === 0) {
@@ -155,11 +178,8 @@ export const judgeConversation = async (deps: JudgeDeps, org: OrgId, task: Judge
       return withoutAsking(group, 'failed', outOfBudget)
     }
     const definitions = group.map(({ definition }) => definition as JudgeDefinition)
-    const sounds = await hear(definitions, turns)
-    if ('why' in sounds) return withoutAsking(group, 'unscored', sounds.why)
-    const heard = sounds.length > 0 && { sounds }
-    const request = { definitions, turns, ...heard, owner: org, background, isAwaited, onLost }
-    const results = await deps.judge.evaluate({ ...request, ...(signal && { signal }) })
+    const results = await askHearing(definitions)
+    if ('why' in results) return withoutAsking(group, 'unscored', results.why)
     for (const paid of results) count(paid)
     for (const [at, result] of results.entries()) {
       const [monitor, definition] = [group[at], definitions[at]]

@@ -119,11 +119,11 @@ const isTimestamp = (value: string, format = timestamp): boolean => {
 
 const operators: Record<Ordering, Clause> = { gt: sql`>`, gte: sql`>=`, lt: sql`<`, lte: sql`<=` }
 
-/** Compares times if the text has the same format as the value. */
-const timeOrdering = (text: RawBuilder<string>, operator: Clause, value: string, format: string): Clause =>
+/** Compares a time if the text has the format. */
+const timeMatches = (text: RawBuilder<string>, comparison: Clause, format: string): Clause =>
   sql`CASE WHEN length(${text}) <= ${maxComparedLength} AND ${text} ~ ${format}
     THEN CASE WHEN pg_input_is_valid(${text}, 'timestamptz')
-      THEN (${text})::timestamptz ${operator} ${value}::timestamptz ELSE false END ELSE false END`
+      THEN (${text})::timestamptz ${comparison} ELSE false END ELSE false END`
 
 const ordering = (text: RawBuilder<string>, op: Ordering, value: string): Clause => {
   const operator = operators[op]
@@ -132,7 +132,7 @@ const ordering = (text: RawBuilder<string>, op: Ordering, value: string): Clause
     return sql`CASE WHEN length(${text}) <= ${maxComparedLength} AND ${text} ~ ${decimal}
       THEN (${text})::numeric ${operator} ${value}::numeric ELSE false END`
   }
-  return isTimestamp(value) ? timeOrdering(text, operator, value, timestamp) : sql`false`
+  return isTimestamp(value) ? timeMatches(text, sql`${operator} ${value}::timestamptz`, timestamp) : sql`false`
 }
 
 /**
@@ -405,7 +405,7 @@ const fieldIndexes: [Clause, ...Clause[]] = [sql`${isLong} < 1`, sql`${isLong} =
  * have the same components.
  */
 const dateOrdering = (text: RawBuilder<string>, operator: Clause, value: string): Clause | undefined => {
-  if (isTimestamp(value, datedField)) return timeOrdering(text, operator, value, datedField)
+  if (isTimestamp(value, datedField)) return timeMatches(text, sql`${operator} ${value}::timestamptz`, datedField)
   const form = [yearless, timeOfDay].find((format) => new RegExp(format).test(value))
   // Their digits have fixed positions, so sorting them as text sorts them by time.
   return form === undefined ? undefined : sql`(${text} ~ ${form} AND ${text} COLLATE "C" ${operator} ${value})`
@@ -430,9 +430,8 @@ const equalsAny = (text: RawBuilder<string>, field: RawBuilder<unknown>, values:
     clauses.push(sql`CASE WHEN jsonb_typeof(${field}) = 'number'
       THEN (${text})::numeric = ANY(${numbers}::numeric[]) ELSE false END`)
   }
-  for (const value of values.filter((one) => isTimestamp(one, datedField))) {
-    clauses.push(timeOrdering(text, sql`=`, value, datedField))
-  }
+  const dates = values.filter((value) => isTimestamp(value, datedField))
+  if (dates.length > 0) clauses.push(timeMatches(text, sql`= ANY(${dates}::timestamptz[])`, datedField))
   return sql`(${sql.join(clauses, sql` OR `)})`
 }
 

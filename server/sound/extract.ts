@@ -2,9 +2,11 @@ import type { FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { endOf, forkInBackground } from '../platform/background-process.ts'
+import type { OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import { minuteMs } from '../platform/durations.ts'
 import { openNamelessFile } from '../platform/nameless-file.ts'
+import { openTurns } from '../platform/turns.ts'
 import { Undecodable } from './decoding/decode.ts'
 import type { ExtractionReply } from './extract-process.ts'
 import { extractedRate } from './extracted-rate.ts'
@@ -29,6 +31,9 @@ const bytesPerMs = (2 * extractedRate) / 1_000
 
 /** Decoding is stopped after this time. Within the limits of recordings, it takes much less. */
 const longestMs = 5 * minuteMs
+
+/** Decoding takes a core and up to 300 MB, so only a few recordings are decoded at once in each process. */
+const decoding = openTurns(2)
 
 const decode = async (files: FileHandle[], signal: AbortSignal): Promise<number> => {
   signal.throwIfAborted()
@@ -74,14 +79,10 @@ const mix = ([first = Buffer.alloc(0), second]: Buffer[]): Buffer => {
   return mixed
 }
 
-/**
- * Decodes a stored recording and passes its sound to a function. Memory use doesn't depend on the length, because the
- * samples are in temporary files. Throws Undecodable if the recording can't be read.
- */
-export const withSound = async <T>(
-  { blobs }: Pick<Deps, 'blobs'>,
+const decodeFor = async <T>(
+  blobs: Deps['blobs'],
   blobKey: string,
-  signal: AbortSignal,
+  { signal, onDecoded }: { signal: AbortSignal; onDecoded: () => void },
   use: (sound: ExtractedSound) => Promise<T>,
 ): Promise<T> => {
   const content = await blobs.get(blobKey)
@@ -92,6 +93,7 @@ export const withSound = async <T>(
     const [recording, ...ofChannels] = files
     if (recording) await copyTo(recording, content.stream, signal)
     const channels = await decode(files, AbortSignal.any([signal, AbortSignal.timeout(longestMs)]))
+    onDecoded()
     const readWav: ExtractedSound['readWav'] = async (channel, spans, betweenMs) => {
       const file = ofChannels[channel]
       if (!file || channel >= channels) throw new Error(`The recording has no channel ${channel}`)
@@ -109,5 +111,23 @@ export const withSound = async <T>(
   } finally {
     content.stream.destroy()
     await Promise.all(files.map((file) => file.close()))
+  }
+}
+
+/**
+ * Decodes a stored recording and passes its sound on. Memory stays the same whatever the length, because the samples are in
+ * files, which disappear afterwards. Throws Undecodable if the recording can't be read. Organizations take turns.
+ */
+export const withSound = async <T>(
+  { blobs }: Pick<Deps, 'blobs'>,
+  { owner, blobKey }: { owner: OrgId; blobKey: string },
+  signal: AbortSignal,
+  use: (sound: ExtractedSound) => Promise<T>,
+): Promise<T> => {
+  const leave = await decoding.enter(owner, { signal })
+  try {
+    return await decodeFor(blobs, blobKey, { signal, onDecoded: leave }, use)
+  } finally {
+    leave()
   }
 }

@@ -8,6 +8,7 @@ import { getTranscript } from '../conversations/queries.ts'
 import { findRecording, lockRecordedConversation } from '../conversations/recordings/queries.ts'
 import type { ModelTranscription } from '../model-providers/models.ts'
 import { EndpointError, isNotSentYet } from '../model-providers/requests/endpoint-error.ts'
+import { getOrganization } from '../organizations/queries.ts'
 import { publishChanges } from '../platform/changes/changes.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
@@ -61,14 +62,15 @@ export const startTranscriptions = async (
   })
   if (given.length === 0) return 0
   const retry = runId !== undefined
-  const started = await insertTranscriptions(trx, org, given, { runId: runId ?? null, retry, now: clock.now() })
+  const now = clock.now()
+  const started = await insertTranscriptions(trx, org, given, { runId: runId ?? null, retry, now })
   if (runId !== undefined) {
     // The measurement of the recording has already started the transcription.
     const others = given.map(({ conversationId }) => conversationId)
     await adoptPending(trx, org, others, runId)
   }
   for (const conversationId of started) {
-    const payload = { organizationId: org, conversationId, round: 1 }
+    const payload = { organizationId: org, conversationId, startedAt: now.toISOString(), round: 1 }
     const options = retry ? { priority: -1 } : { afterSeconds: waitForTranscriptSeconds }
     await jobs.enqueue(trx, transcribe, payload, options)
   }
@@ -99,7 +101,17 @@ export const transcribeEnded = async (
 export const cancelTranscriptions = async (trx: Db, org: OrgId, runId: string): Promise<number> =>
   (await deletePendingOfRun(trx, org, runId)).length
 
-type Of = { organizationId: OrgId; conversationId: string }
+/** `startedAt` tells a transcription from one that was cancelled, and is undefined in jobs of earlier versions. */
+type Of = { organizationId: OrgId; conversationId: string; startedAt?: string }
+
+const isOf = ({ createdAt }: Pick<StoredTranscription, 'createdAt'>, { startedAt }: Pick<Of, 'startedAt'>): boolean =>
+  startedAt === undefined || createdAt.toISOString() === startedAt
+
+/** Locks the pending transcription that a job is about, and returns undefined if there is none. */
+const lockOwn = async (trx: Db, of: Of): Promise<StoredTranscription | undefined> => {
+  const pending = await lockPending(trx, of.organizationId, of.conversationId)
+  return pending && isOf(pending, of) ? pending : undefined
+}
 
 /** A user-facing reason why a recording can't be transcribed. Retrying won't help. */
 class Untranscribable extends Error {}
@@ -109,7 +121,7 @@ const publish = (trx: Db, { organizationId: org, conversationId }: Of) =>
 
 const fail = async ({ clock }: Pick<Deps, 'clock'>, trx: Db, of: Of, failure: string): Promise<void> => {
   const { organizationId: org, conversationId } = of
-  if (!(await lockPending(trx, org, conversationId))) return
+  if (!(await lockOwn(trx, of))) return
   await updateTranscription(trx, org, conversationId, { status: 'failed', failure, endedAt: clock.now() })
   await publish(trx, of)
 }
@@ -134,6 +146,29 @@ const findMeasured = async (db: Db, { organizationId: org, conversationId }: Of)
   return sound && sound.blobKey === recording?.fileKey ? sound : undefined
 }
 
+/** The recording was replaced or is gone, or a transcript was sent. */
+class Outdated extends Error {}
+
+/** Throws if the recording must not or need not be sent anymore. */
+const requireWanted = async (
+  { db }: TranscriptionDeps,
+  { organizationId: org, conversationId }: Of,
+  blobKey: string,
+): Promise<void> => {
+  const reason = await whySoundStays(db, org)
+  if (reason !== undefined) throw new Untranscribable(reason)
+  const recording = await findRecording(db, org, conversationId)
+  if (recording?.fileKey !== blobKey) throw new Outdated()
+  const { soundToModels } = await getOrganization(db, org)
+  if (recording.status === 'processing' && !soundToModels) {
+    throw new Untranscribable(
+      'Recordings are only sent to models before they are redacted if an admin allows it (soundToModels).',
+    )
+  }
+  const { content, transcribedBy } = await getTranscript(db, org, conversationId)
+  if (content !== null && transcribedBy === null) throw new Outdated()
+}
+
 type Measured = NonNullable<Awaited<ReturnType<typeof findMeasured>>>
 
 /** Returns who speaks on each channel. */
@@ -156,8 +191,7 @@ const makeTranscript = async (
   { sound, transcription }: { sound: Measured; transcription: StoredTranscription },
 ): Promise<Made> => {
   const { organizationId: org, conversationId } = of
-  const reason = await whySoundStays(deps.db, org)
-  if (reason !== undefined) throw new Untranscribable(reason)
+  await requireWanted(deps, of, sound.blobKey)
   if (!sound.measured) throw new Untranscribable(sound.reason ?? 'The recording can’t be decoded.')
   const { model, evaluator } = await findModel(deps, org, transcription.model)
   // The job stored this value.
@@ -167,7 +201,15 @@ const makeTranscript = async (
     { durationMs, isTimed: model.isTimed },
   )
   if (parts.length === 0) return 'silent'
-  const answered = await transcribeParts(deps, attempt, { org, conversationId, blobKey: sound.blobKey, parts }, model)
+  const subject = {
+    org,
+    conversationId,
+    blobKey: sound.blobKey,
+    parts,
+    lock: (trx: Db) => lockOwn(trx, of),
+    requireWanted: () => requireWanted(deps, of, sound.blobKey),
+  }
+  const answered = await transcribeParts(deps, attempt, subject, model)
   const turns = assembleTurns(answered, await findRoles(deps, of, sound.measured))
   return turns.length === 0 ? 'silent' : { content: { turns }, transcribedBy: evaluator }
 }
@@ -176,7 +218,10 @@ const complete = async (deps: TranscriptionDeps, trx: Db, of: Of, made: Made): P
   const { organizationId: org, conversationId } = of
   // As everywhere, the conversation is locked before the rows that belong to it.
   if (!(await lockRecordedConversation(trx, org, conversationId))) return
-  if (!(await lockPending(trx, org, conversationId))) return
+  const pending = await lockOwn(trx, of)
+  if (!pending) return
+  const recording = await findRecording(trx, org, conversationId)
+  if (recording?.fileKey !== pending.blobKey) return startAgain(deps, trx, of)
   if (made !== 'silent' && !(await storeTranscription(deps, trx, org, conversationId, made))) {
     await deleteTranscription(trx, org, conversationId)
     return
@@ -209,13 +254,11 @@ const postpone = async (
   await deps.jobs.enqueue(trx, transcribe, payload, { afterSeconds: Math.min(longestPauseSeconds, wanted) })
 }
 
-/**
- * Ends a transcription whose recording was deleted or replaced. If the new recording is measured, transcribes it
- * instead.
- */
+/** Ends an outdated transcription. A measured recording without a transcript is transcribed instead. */
 const startAgain = async (deps: TranscriptionDeps, trx: Db, of: Of): Promise<void> => {
   const { organizationId: org, conversationId } = of
   if (!(await lockRecordedConversation(trx, org, conversationId))) return
+  if (!(await lockOwn(trx, of))) return
   await deleteTranscription(trx, org, conversationId)
   // Otherwise, the measurement of the new recording starts its transcription.
   await startTranscriptions(deps, trx, org, { conversationIds: [conversationId] })
@@ -229,6 +272,7 @@ const recordOutcome = async (
 ): Promise<void> => {
   attempt.signal.throwIfAborted()
   if (error instanceof Ended) return attempt.finish(async () => {})
+  if (error instanceof Outdated) return attempt.finish((trx) => startAgain(deps, trx, of))
   if (error instanceof EndpointError) return attempt.finish((trx) => postpone(deps, trx, of, { error, round }))
   const isFinal = error instanceof Untranscribable || error instanceof Undecodable || error instanceof ApiError
   if (!isFinal) throw error
@@ -241,7 +285,8 @@ export const transcribe = defineJob({
   payload: Type.Object({
     organizationId: OrganizationId,
     conversationId: Type.String(),
-    /** The number of the attempt, starting at 1. */
+    startedAt: Type.Optional(Type.String()),
+    /** The number of the attempt, counted from 1. */
     round: Type.Integer(),
   }),
   concurrency: 4,
@@ -251,14 +296,7 @@ export const transcribe = defineJob({
   run: async (deps: TranscriptionDeps, { round, ...of }, attempt) => {
     const { organizationId: org, conversationId } = of
     const transcription = await findTranscription(deps.db, org, conversationId)
-    if (transcription?.status !== 'pending') return attempt.finish(async () => {})
-    const { content, transcribedBy } = await getTranscript(deps.db, org, conversationId)
-    // The provider has sent its own transcript in the meantime.
-    if (content !== null && transcribedBy === null) {
-      return attempt.finish(async (trx) => {
-        await deleteTranscription(trx, org, conversationId)
-      })
-    }
+    if (transcription?.status !== 'pending' || !isOf(transcription, of)) return attempt.finish(async () => {})
     const sound = await findMeasured(deps.db, of)
     if (!sound || sound.blobKey !== transcription.blobKey) {
       return attempt.finish((trx) => startAgain(deps, trx, of))

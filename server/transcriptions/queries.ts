@@ -35,7 +35,9 @@ export const listUntranscribed = async (db: Db, org: OrgId, ids: string[]) => {
     SELECT c.id, c.agent_id AS "agentId", r.measured_key AS "blobKey"
     FROM conversations c
     JOIN recordings r ON r.organization_id = ${org} AND r.conversation_id = c.id
+    JOIN agents a ON a.organization_id = ${org} AND a.id = c.agent_id
     WHERE c.organization_id = ${org} AND c.id = ANY(${ids}::uuid[]) AND c.status <> 'in_progress'
+      AND a.recordings_keep <> 'transcript_only'
       AND ${hasFile} AND r.measured_key = coalesce(r.blob_key, r.original_key)
       AND NOT EXISTS (
         SELECT FROM transcripts t WHERE t.organization_id = ${org} AND t.conversation_id = c.id)`.execute(db)
@@ -75,6 +77,7 @@ const columns = [
   sql<Status>`status`.as('status'),
   'model',
   'blob_key as blobKey',
+  'created_at as createdAt',
   'audio_seconds as audioSeconds',
   'cost',
 ] as const

@@ -8,18 +8,27 @@ import type { TranscriptionReply } from '../model-providers/requests/dialect.ts'
 import { EndpointError } from '../model-providers/requests/endpoint-error.ts'
 import { monthOf } from '../organizations/spending/month.ts'
 import { addSpending, getSpending } from '../organizations/spending/queries.ts'
-import type { OrgId } from '../platform/db/database.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
 import { ApiError } from '../platform/errors.ts'
 import type { Attempt } from '../platform/jobs/define-job.ts'
 import { type ExtractedSound, withSound } from '../sound/extract.ts'
 import type { TranscriptionDeps } from './deps.ts'
 import { betweenMs, lengthOfPart, type Part } from './plan.ts'
-import { insertPart, listParts, lockPending, updateTranscription } from './queries.ts'
+import { insertPart, listParts, type StoredTranscription, updateTranscription } from './queries.ts'
 
 /** The maximum time that a request waits for its turn. After that, it is better to retry the job. */
 const patienceMs = 120_000
 
-export type Subject = { org: OrgId; conversationId: string; blobKey: string; parts: Part[] }
+export type Subject = {
+  org: OrgId
+  conversationId: string
+  blobKey: string
+  parts: Part[]
+  /** Locks the pending transcription. Returns undefined if it was cancelled. */
+  lock: (trx: Db) => Promise<StoredTranscription | undefined>
+  /** Throws if the recording must not or need not be sent anymore. */
+  requireWanted: () => Promise<void>
+}
 
 /** The transcription was cancelled, or the conversation was deleted. */
 export class Ended extends Error {}
@@ -56,7 +65,7 @@ const ask = async (
 const storeReply = (
   deps: TranscriptionDeps,
   attempt: Attempt,
-  { org, conversationId }: Subject,
+  { org, conversationId, lock }: Subject,
   {
     key,
     reply,
@@ -65,7 +74,7 @@ const storeReply = (
   }: { key: string; reply: TranscriptionReply; audioSeconds: number; cost: number | null },
 ): Promise<boolean> =>
   attempt.transaction(async (trx) => {
-    const pending = await lockPending(trx, org, conversationId)
+    const pending = await lock(trx)
     const spent = { judgements: 0, input: 0, output: 0, cost: cost ?? 0, audioSeconds }
     await addSpending(trx, org, monthOf(deps.clock.now()), spent)
     if (!pending) return false
@@ -91,9 +100,10 @@ export const transcribeParts = async (
   )
   const missing = parts.filter((part) => !stored.has(keyOf(subject, model, part)))
   if (missing.length > 0) {
-    await withSound(deps, blobKey, attempt.signal, async (sound) => {
+    await withSound(deps, { owner: org, blobKey }, attempt.signal, async (sound) => {
       for (const part of missing) {
         attempt.signal.throwIfAborted()
+        await subject.requireWanted()
         const audioSeconds = lengthOfPart(part) / 1_000
         const cost = model.costOf(audioSeconds)
         await requireBudget(deps, org, cost)

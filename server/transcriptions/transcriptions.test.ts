@@ -223,6 +223,33 @@ describe('a transcript that was sent', () => {
   })
 })
 
+it('transcribes the new recording if it was replaced while the model answers', async () => {
+  const quiet = toWav([new Float32Array(24_000), new Float32Array(24_000)])
+  const id = await record()
+  const replace = () => {
+    const headers = { 'content-type': 'audio/wav' }
+    return call('PUT', `/v1/conversations/${id}/recording`, { key, raw: Uint8Array.from(quiet), headers })
+  }
+  const provider = await makeProvider((_, number) => {
+    if (number === 1) void replace()
+    return undefined
+  })
+  await change({ transcriptionModel: `${provider.id}/whisper-1` })
+  await work()
+  // Nothing is spoken in the new recording.
+  await expect.poll(() => read(id)).toMatchObject({ content: null, transcription: { status: 'completed' } })
+})
+
+it('never sends a recording that is not redacted yet, unless an admin allows it', async () => {
+  await change({ soundRedaction: 'mute' })
+  const { provider, transcript } = await transcribeOne()
+  expect(provider.asked).toEqual([])
+  expect(transcript).toMatchObject({
+    content: null,
+    transcription: { status: 'failed', failure: expect.stringContaining('soundToModels') },
+  })
+})
+
 describe('a failing provider', () => {
   it('is asked again as late as it wishes, and only for what is missing', async () => {
     const answering = (_: unknown, number: number) =>

@@ -46,17 +46,20 @@ const isTime = (value: unknown): value is number => typeof value === 'number' &&
 const isInvented = ({ no_speech_prob: silence, avg_logprob: certainty }: NonNullable<Segment>): boolean =>
   typeof silence === 'number' && silence > 0.6 && typeof certainty === 'number' && certainty < -1
 
+/** Removes what PostgreSQL cannot store. */
+const storable = (text: string): string => text.replaceAll('\0', '').toWellFormed().trim()
+
 const toMs = (seconds: number): number => Math.round(seconds * 1_000)
 
 const readSegment = (segment: Segment): TranscribedSegment[] => {
   const { text, start, end } = segment ?? {}
   if (!segment || typeof text !== 'string' || !isTime(start) || !isTime(end) || isInvented(segment)) return []
-  return [{ text: text.trim(), startMs: toMs(start), endMs: toMs(Math.max(start, end)) }]
+  return [{ text: storable(text), startMs: toMs(start), endMs: toMs(Math.max(start, end)) }]
 }
 
 export const readTranscription = (body: unknown): TranscriptionReply | undefined => {
   const { text, segments } = Object(body) as { text?: unknown; segments?: unknown }
   if (typeof text !== 'string') return undefined
   const hasTimes = Array.isArray(segments) && (segments.length > 0 || text.trim() === '')
-  return { text: text.trim(), segments: hasTimes ? segments.flatMap(readSegment) : null }
+  return { text: storable(text), segments: hasTimes ? segments.flatMap(readSegment) : null }
 }

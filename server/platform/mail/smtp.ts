@@ -39,7 +39,7 @@ export type MailMessage = {
 /** Resolves once the server has accepted the message. */
 export const send = async (smtp: Smtp, message: MailMessage): Promise<void> => {
   const { from, recipient, subject, text, html, id, date, signal } = message
-  await openTransport(smtp).queueMail({
+  await openTransport(smtp).sendMail({
     from,
     to: { name: '', address: recipient },
     envelope: { from: from.address, to: [recipient] },
