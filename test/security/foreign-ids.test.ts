@@ -160,8 +160,11 @@ const withId = (
   const object = (value ?? requiredOf(parent ?? {})) as Record<string, unknown>
   return { ...object, [step]: withId(object[step], { steps, parents }, id) }
 }
-const requiredOf = ({ properties = {}, required = [] }: JsonSchema) =>
-  Object.fromEntries(required.map((name) => [name, exampleOf(resolved(properties[name] ?? {}))]))
+const requiredOf = ({ properties = {}, required = [] }: JsonSchema) => {
+  const filled = Object.fromEntries(required.map((name) => [name, exampleOf(resolved(properties[name] ?? {}))]))
+  // The first operator of these conditions requires a value.
+  return required.includes('op') && required.includes('field') ? { ...filled, value: '100' } : filled
+}
 
 type Body = Record<string, unknown>
 
