@@ -7,14 +7,14 @@ import { parseCLI, startVitest } from 'vitest/node'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The number of rounds, which is 4 in CI. */
+    /** The number of rounds, which is 2 in CI. */
     rounds: number
     /** The seed of each round, in order. */
     seeds: number[]
   }
 }
 
-const ownOptions = { rounds: { type: 'string', default: '4' }, seed: { type: 'string', multiple: true } } as const
+const ownOptions = { rounds: { type: 'string', default: '2' }, seed: { type: 'string', multiple: true } } as const
 const { tokens = [], values } = parseArgs({ options: ownOptions, strict: false, allowPositionals: true, tokens: true })
 
 const wholeOf = (name: keyof typeof ownOptions, text: string | boolean): number => {
@@ -24,7 +24,7 @@ const wholeOf = (name: keyof typeof ownOptions, text: string | boolean): number 
   process.exit(2)
 }
 
-const { rounds: asked = '4', seed: given = [] } = values
+const { rounds: asked = '2', seed: given = [] } = values
 const rounds = wholeOf('rounds', asked)
 const chosen = given.map((text) => wholeOf('seed', text))
 const turn = randomInt(2)
