@@ -107,7 +107,7 @@ describe('a judge that listens', () => {
   it('hears nothing if the rule quotes no turn', async () => {
     const { asked } = await makeProvider()
     await makeListener({ soundExcerpt: { expression: "turns.mentions('lawyer')", beforeMs: 0, afterMs: 0 } })
-    const reasoning = 'the rule of the excerpt quotes no turn'
+    const reasoning = 'the excerpt rule matched no turn'
     expect(await evaluate()).toMatchObject({ status: 'unscored', reasoning })
     expect(asked).toEqual([])
   })
