@@ -12,7 +12,7 @@ import { connectTo } from './database.ts'
  */
 
 const seed = inject('seeds')[0] ?? 1
-const kills = Math.max(6, Math.ceil(inject('rounds') / 5))
+const kills = Math.max(4, Math.ceil(inject('rounds') / 5))
 /** A run sends them in two batches. */
 const count = 1_200
 const sendingKills = 2
