@@ -234,7 +234,8 @@ const lackOf = (draft: Draft): string | undefined => {
   const output = outputOf(draft)
   if (output && draft[output].trim() === '') return `Choose a ${output}.`
   if (usesThreshold(kind) && !isNumber(draft.threshold)) return 'Enter a threshold.'
-  if (kind === 'no_data' && !isNumber(draft.forMinutes)) return 'Enter how long no conversation may arrive before the rule fires.'
+  if (kind === 'no_data' && !isNumber(draft.forMinutes))
+    return 'Enter how long no conversation may arrive before the rule fires.'
   if (kind === 'change' && !isNumber(draft.falseAlarmsPerYear)) return 'Enter how many false alarms you accept.'
   if (kind === 'finding' && draft.events.length === 0) return 'Choose at least one event.'
   return undefined

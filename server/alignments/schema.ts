@@ -41,7 +41,8 @@ export const AlignmentCreate = Closed(
         minItems: 1,
         maxItems: proposalKinds.length,
         uniqueItems: true,
-        description: 'Default: every kind that the judge’s output supports. `threshold` and `calibration` need a score.',
+        description:
+          'Default: every kind that the judge’s output supports. `threshold` and `calibration` need a score.',
       }),
     ),
     maxConversations: Type.Optional(

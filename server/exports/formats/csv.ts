@@ -1,7 +1,7 @@
 import { columnNames, type Layout, tupleTypes } from '../layout.ts'
 import { instantAt, plainText, resultWords, type Slice } from '../slice.ts'
-import type { Format } from './format.ts'
 import { shortWord, type TextBytes, type TextSource, textBytes, textSource } from './escape-cells.ts'
+import type { Format } from './format.ts'
 
 const results = resultWords.map(shortWord)
 const blockBytes = 192 * 1024

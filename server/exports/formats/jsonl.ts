@@ -1,7 +1,7 @@
 import { columnNames, type Layout, resultColumns, tupleTypes } from '../layout.ts'
 import { instantAt, resultWords, type Slice } from '../slice.ts'
-import type { Format } from './format.ts'
 import { type TextBytes, type TextSource, textBytes, textSource } from './escape-cells.ts'
+import type { Format } from './format.ts'
 
 const blockBytes = 192 * 1024
 const words = resultWords.map((word) => Buffer.from(JSON.stringify(word)))
