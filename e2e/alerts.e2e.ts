@@ -141,6 +141,7 @@ it('routes findings by ownership rules, which move by keyboard', async () => {
     await dialog.getByText('ownerUserId is required unless there is a destination').first().waitFor()
     await dialog.getByRole('combobox', { name: 'Owner' }).fill('Mira')
     await page.getByRole('option', { name: 'Mira Member' }).click()
+    await page.getByRole('listbox').waitFor({ state: 'hidden' })
     expect(await breaches(page)).toEqual([])
     await dialog.getByRole('button', { name: 'Create rule' }).click()
     await page.getByRole('cell', { name: new RegExp(`^\\d+\\. ${name}$`) }).waitFor()

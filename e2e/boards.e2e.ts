@@ -285,7 +285,7 @@ it('explains what changed in a chart', async () => {
   await chooseAction(page, 'Actions for Volume', 'What changed?')
   const dialog = page.getByRole('dialog', { name: 'What changed: Volume' })
   await dialog.getByText(/ now, .+ before/).waitFor()
-  await dialog.getByText(/groups were compared|of \d+ groups/).waitFor()
+  await dialog.getByText(/All [\d,]+ groups changed|The clearest of [\d,]+ groups/).waitFor()
   expect(await breaches(page)).toEqual([])
   await page.keyboard.press('Escape')
   await dialog.waitFor({ state: 'hidden' })

@@ -16,7 +16,7 @@ it('previews and creates an export, and downloads its file', async () => {
     .getByText(/^[\d,]+ conversations$/)
     .waitFor()
   const all = await page.getByText(/^[\d,]+ conversations$/).innerText()
-  await page.getByLabel('Results of Asks for a person').selectOption('Affected only')
+  await page.getByLabel('Results from Asks for a person').selectOption('Affected only')
   await expect.poll(() => page.getByText(/^[\d,]+ conversations$/).innerText()).not.toBe(all)
   const count = (await page.getByText(/^[\d,]+ conversations$/).innerText()).replace(' conversations', '')
   await page.getByRole('radio', { name: 'Excel' }).check()

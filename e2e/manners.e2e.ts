@@ -141,5 +141,5 @@ it('finds one of 2,000 options by typing', async () => {
   expect(await page.getByRole('listbox').getByRole('option').count()).toBe(100)
   await page.keyboard.type('1999')
   await page.getByRole('option', { name: 'Monitor 1999' }).click()
-  await page.getByLabel('Results of Monitor 1999').waitFor()
+  await page.getByLabel('Results from Monitor 1999').waitFor()
 })

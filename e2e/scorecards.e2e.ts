@@ -47,9 +47,9 @@ it('makes a scorecard of monitors, and shows its breakdown', async () => {
   for (const item of ['Asks for a person', 'Tool failed', 'Is interrupted']) {
     await page.getByRole('combobox', { name: 'Add a monitor to Service' }).fill(item)
     await page.getByRole('option', { name: item }).click()
-    await page.getByRole('list', { name: 'Items of Service' }).getByText(item, { exact: true }).waitFor()
+    await page.getByRole('list', { name: 'Items in Service' }).getByText(item, { exact: true }).waitFor()
   }
-  const items = page.getByRole('list', { name: 'Items of Service' })
+  const items = page.getByRole('list', { name: 'Items in Service' })
   await items.getByRole('button', { name: 'Remove is interrupted' }).click()
   await items.getByRole('listitem', { name: 'Asks for a person' }).getByLabel('Points').fill('30')
   await items.getByRole('button', { name: 'Move Tool failed up' }).press('Enter')
