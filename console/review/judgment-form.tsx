@@ -35,7 +35,7 @@ type JudgmentFormProps = {
   review: Review
   /** Called when the review is completed or skipped, with a message. */
   onDone: (said: string) => void
-  /** Called when someone else has claimed the review, or when nobody can claim it anymore. */
+  /** Called when someone else has claimed the review, or when nobody can claim it. */
   onLost: (fault: Fault) => void
 }
 

@@ -13,7 +13,7 @@ export const measureDatabase = defineJob({
   run: ({ db }: Deps) => storeDatabaseSize(db),
 })
 
-/** Deletes counts of model endpoint requests that no health check reads anymore. */
+/** Deletes counts of model endpoint requests that health checks no longer read. */
 export const sweepJudgeRequests = defineCleanup({
   name: 'health.sweep-judge-requests',
   schedule: '45 4 * * *',

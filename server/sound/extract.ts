@@ -1,16 +1,13 @@
 import type { FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Readable } from 'node:stream'
-import { endOf, forkInBackground } from '../platform/background-process.ts'
 import type { OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import { minuteMs } from '../platform/durations.ts'
 import { openNamelessFile } from '../platform/nameless-file.ts'
 import { openTurns } from '../platform/turns.ts'
-import { Undecodable } from './decoding/decode.ts'
-import type { ExtractionReply } from './extract-process.ts'
+import { copyStored } from './copy-stored.ts'
 import { extractedRate } from './extracted-rate.ts'
-import { processOptions } from './run-process.ts'
+import { runProcess } from './run-process.ts'
 import { wavOf } from './wav.ts'
 
 /** Decodes stored recordings, so that models can hear them. */
@@ -29,37 +26,14 @@ const empty = Buffer.alloc(0)
 
 const bytesPerMs = (2 * extractedRate) / 1_000
 
+/** `readBlocks` rejects recordings with more channels. */
+const mostChannels = 2
+
 /** Decoding is stopped after this time. Within the limits of recordings, it takes much less. */
 const longestMs = 5 * minuteMs
 
 /** Decoding takes a core and up to 300 MB, so only a few recordings are decoded at once in each process. */
 const decoding = openTurns(2)
-
-const decode = async (files: FileHandle[], signal: AbortSignal): Promise<number> => {
-  signal.throwIfAborted()
-  const child = forkInBackground(join(import.meta.dirname, 'extract-process.ts'), {
-    execArgv: processOptions,
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc', ...files.map(({ fd }) => fd)],
-  })
-  let answer: ExtractionReply | undefined
-  child.on('message', (message: ExtractionReply) => {
-    answer = message
-  })
-  // The exit handler reports the same errors.
-  child.on('error', () => {})
-  const ending = await endOf(child, signal)
-  if (answer === undefined) throw new Error(`The process of a recording ended with ${ending}`)
-  if ('undecodable' in answer) throw new Undecodable(answer.undecodable)
-  if ('failed' in answer) throw new Error(answer.failed)
-  return answer.channels
-}
-
-const copyTo = async (file: FileHandle, stream: Readable, signal: AbortSignal): Promise<void> => {
-  for await (const chunk of stream) {
-    signal.throwIfAborted()
-    await file.appendFile(chunk as Buffer)
-  }
-}
 
 /** Reads a span of samples. Omits everything beyond the end. */
 const readSpan = async (file: FileHandle, { startMs, endMs }: SoundSpan): Promise<Buffer> => {
@@ -85,14 +59,14 @@ const decodeFor = async <T>(
   { signal, onDecoded }: { signal: AbortSignal; onDecoded: () => void },
   use: (sound: ExtractedSound) => Promise<T>,
 ): Promise<T> => {
-  const content = await blobs.get(blobKey)
-  if (!content) throw new Error('The file of the recording is missing')
-  const files: FileHandle[] = []
+  const files = [await copyStored(blobs, blobKey, signal)]
   try {
-    for (let file = 0; file < 3; file++) files.push(await openNamelessFile())
-    const [recording, ...ofChannels] = files
-    if (recording) await copyTo(recording, content.stream, signal)
-    const channels = await decode(files, AbortSignal.any([signal, AbortSignal.timeout(longestMs)]))
+    for (let channel = 0; channel < mostChannels; channel++) files.push(await openNamelessFile())
+    const [, ...ofChannels] = files
+    const channels = await runProcess<number>(
+      { file: join(import.meta.dirname, 'extract-process.ts'), files },
+      AbortSignal.any([signal, AbortSignal.timeout(longestMs)]),
+    )
     onDecoded()
     const readWav: ExtractedSound['readWav'] = async (channel, spans, betweenMs) => {
       const file = ofChannels[channel]
@@ -109,7 +83,6 @@ const decodeFor = async <T>(
     }
     return await use({ channels, readWav, readMix })
   } finally {
-    content.stream.destroy()
     await Promise.all(files.map((file) => file.close()))
   }
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { effectiveRedaction } from '../conversations/recordings/queries.ts'
+import { effectiveRedaction, isUnmeasured } from '../conversations/recordings/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Page } from '../platform/http/paging.ts'
 
@@ -91,10 +91,6 @@ export const clearMeasures = async (trx: Db, org: OrgId, conversationIds: string
   return cleared.map(({ id }) => id)
 }
 
-/** Matches files to measure. Redacted ones keep the measures of the originals. */
-const isUnmeasured = sql<boolean>`(
-  redacted_spans IS NULL AND measured_key IS DISTINCT FROM coalesce(blob_key, original_key))`
-
 /** Matches recordings that have not changed since a time. Newer ones have their own jobs. */
 const isOlder = (before: Date) => sql<boolean>`updated_at < ${before}`
 
@@ -110,8 +106,8 @@ export const listUnsettledOrganizationsAllOrgs = (db: Db, before: Date) =>
     .execute()
 
 /**
- * Lists recordings to measure, and those to redact whose transcripts are complete. Those that don't have to be redacted
- * anymore need no transcript.
+ * Lists recordings to measure, and those to redact whose transcripts are complete. If redaction was turned off, no
+ * transcript is needed.
  */
 export const listUnsettled = (db: Db, org: OrgId, before: Date, { limit, after }: Page) =>
   db

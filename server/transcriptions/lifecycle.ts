@@ -8,7 +8,6 @@ import { getTranscript } from '../conversations/queries.ts'
 import { findRecording, lockRecordedConversation } from '../conversations/recordings/queries.ts'
 import type { ModelTranscription } from '../model-providers/models.ts'
 import { EndpointError, isNotSentYet } from '../model-providers/requests/endpoint-error.ts'
-import { getOrganization } from '../organizations/queries.ts'
 import { publishChanges } from '../platform/changes/changes.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
@@ -149,22 +148,16 @@ const findMeasured = async (db: Db, { organizationId: org, conversationId }: Of)
 /** The recording was replaced or is gone, or a transcript was sent. */
 class Outdated extends Error {}
 
-/** Throws if the recording must not or need not be sent anymore. */
+/** Throws if the recording must not, or need no longer, be sent. */
 const requireWanted = async (
   { db }: TranscriptionDeps,
   { organizationId: org, conversationId }: Of,
   blobKey: string,
 ): Promise<void> => {
-  const reason = await whySoundStays(db, org)
-  if (reason !== undefined) throw new Untranscribable(reason)
   const recording = await findRecording(db, org, conversationId)
   if (recording?.fileKey !== blobKey) throw new Outdated()
-  const { soundToModels } = await getOrganization(db, org)
-  if (recording.status === 'processing' && !soundToModels) {
-    throw new Untranscribable(
-      'Recordings are only sent to models before they are redacted if an admin allows it (soundToModels).',
-    )
-  }
+  const reason = await whySoundStays(db, org, recording.status === 'processing')
+  if (reason !== undefined) throw new Untranscribable(reason)
   const { content, transcribedBy } = await getTranscript(db, org, conversationId)
   if (content !== null && transcribedBy === null) throw new Outdated()
 }

@@ -247,6 +247,10 @@ export const storeRedacted = async (
   await updateRecordingState(trx, org, conversationId, { status: 'stored' })
 }
 
+/** Matches files to measure. Redacted ones keep the measures of the originals. */
+export const isUnmeasured = sql<boolean>`(
+  redacted_spans IS NULL AND measured_key IS DISTINCT FROM coalesce(blob_key, original_key))`
+
 /** Moves the file of a recording between served and unserved files. */
 export const moveFile = async (
   trx: Db,

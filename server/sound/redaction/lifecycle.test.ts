@@ -188,7 +188,7 @@ describe('a recording waits', () => {
     expectMuted(await download())
   })
 
-  it('for nothing once it is not to be redacted anymore', async () => {
+  it('for nothing once redaction is off', async () => {
     const { upload, status, change, download } = await open({ soundRedaction: 'mute' }, {})
     await upload()
     await server.drain()
@@ -264,7 +264,7 @@ describe('a recording is refused', () => {
     expect((await status()).failure).toMatch(/The transcript doesn’t contain all speech in the recording/)
   })
 
-  it('is served as it is once the organization does not redact anymore', async () => {
+  it('is served as it is once the organization no longer redacts', async () => {
     const { upload, status, change, send, download } = await open({ soundRedaction: 'mute' }, { transcript: untimed })
     await upload()
     await server.drain()

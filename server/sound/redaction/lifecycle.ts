@@ -1,6 +1,6 @@
 // Manages how a recording is processed before it is served. The process waits for the complete transcript, and ends in
 // one of four ways: Earshot serves the redacted file, refuses the recording with a reason, serves the original because
-// nothing has to be redacted anymore, or deletes the recording because its agent doesn't keep recordings.
+// it need not be redacted, or deletes the recording because its agent doesn't keep recordings.
 
 import { readSpokenTimes } from '../../conversations/ingest/tasks.ts'
 import { deleteFilesOf, publishConversation, recordingKind } from '../../conversations/recordings/jobs.ts'
@@ -94,7 +94,7 @@ const decide = (
 
 /**
  * Returns whether the file is an original whose recording was redacted once, and then refused. What was redacted stays
- * redacted, even if the organization does not redact anymore, so this file is never served.
+ * redacted, even if the organization no longer redacts, so this file is never served.
  */
 const isOnlyOriginal = ({ blobKey, redactedSpans }: Pick<Recording, 'blobKey' | 'redactedSpans'>): boolean =>
   blobKey === null && redactedSpans !== null
@@ -104,7 +104,7 @@ const readTimes = ({ threads }: Pick<Deps, 'threads'>, org: OrgId, { content, fo
   return readSpokenTimes(threads, org, { content: content ?? 'null', hints })
 }
 
-/** Earlier spans are muted if the organization does not redact anymore. */
+/** Earlier spans are muted if the organization no longer redacts. */
 const soundOf = ({ redaction }: Settings): 'mute' | 'beep' => (redaction === 'beep' ? 'beep' : 'mute')
 
 /** Returns the outcome, or undefined if the recording waits for its transcript. */

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../../../platform/db/database.ts'
+import { isUnmeasured } from '../queries.ts'
 
 export const listExpiringOrganizationsAllOrgs = (db: Db, now: Date) =>
   db
@@ -44,8 +45,7 @@ export const lockExpired = async (trx: Db, org: OrgId, conversationIds: string[]
       'blob_key as blobKey',
       'original_key as originalKey',
       // Rules or judges wait for the sound of these.
-      sql<boolean>`(status = 'processing' OR (
-        redacted_spans IS NULL AND measured_key IS DISTINCT FROM coalesce(blob_key, original_key)))`.as('isUnsettled'),
+      sql<boolean>`(status = 'processing' OR ${isUnmeasured})`.as('isUnsettled'),
     ])
     .where('organization_id', '=', org)
     .where('conversation_id', '=', sql<string>`ANY(${conversationIds}::uuid[])`)
