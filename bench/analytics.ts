@@ -1,6 +1,6 @@
-// Measures how fast boards are over 90 days with a million conversations and the results of 20 monitors: each query by
-// itself, all eight charts of a board at once, and comparisons. Requests go to a server process. Exits with 1 if a
-// limit is exceeded. npm run bench -- analytics [CONVERSATIONS]
+// Measures how fast daily work is over 90 days with a million conversations and the results of 20 monitors: each chart
+// by itself, all eight charts of a board at once, comparisons, lists with results, and suggestions for filters. Requests
+// go to a server process. Exits with 1 if a limit is exceeded. npm run bench -- analytics [CONVERSATIONS]
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -23,9 +23,11 @@ const boards = 100
 /** With ten times as many conversations, the limits are twice as high. */
 const patience = count > 1_000_000 ? 2 : 1
 
-const send = async (origin: string, path: string, key: string, body: object) => {
+/** Posts the body, or reads the path if there is none. */
+const send = async (origin: string, path: string, key: string, body?: object) => {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-  const response = await fetch(origin + path, { method: 'POST', headers, body: JSON.stringify(body) })
+  const post = { method: 'POST', headers, body: JSON.stringify(body) }
+  const response = await fetch(origin + path, body === undefined ? { headers } : post)
   if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
   // The response can be anything, but the benchmark only reads two of its properties.
   return (await response.json()) as { apiKey: { key: string }; organization: { id: string } }
@@ -126,28 +128,27 @@ try {
   const monitorIds = await found('SELECT id FROM monitors WHERE organization_id = $1 ORDER BY id')
   const [companyId = ''] = await found('SELECT id FROM companies WHERE organization_id = $1 ORDER BY id LIMIT 1')
   const charts = chartsOf(monitorIds, companyId)
+  const [first] = monitorIds
   const ask = ({ filter = {}, ...chart }: Chart) =>
     send(server.origin, '/v1/analytics/query', apiKey.key, {
       ...chart,
       filter: { ...filter, ...period },
       timezone: 'Europe/Berlin',
     })
+  /** Measures one request at a time. */
+  const judgeMedian = async (name: string, atMost: number, request: () => Promise<unknown>) => {
+    const times: number[] = []
+    for (let round = 0; round < rounds; round++) times.push(await millisecondsOf(request))
+    const slowest = Math.max(...times).toFixed(0)
+    judge(`${name}, p50 (slowest ${slowest} ms)`, quantile(times, 0.5), { atMost: atMost * patience }, ' ms')
+  }
   const residentMb = async () => {
     const status = await readFile(`/proc/${server.child.pid}/status`, 'utf8')
     return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_000
   }
 
   print(`\nEach query over ${days} days, one at a time`)
-  for (const [name, chart] of Object.entries(charts)) {
-    const times: number[] = []
-    for (let round = 0; round < rounds; round++) times.push(await millisecondsOf(() => ask(chart)))
-    judge(
-      `${name}, p50 (slowest ${Math.max(...times).toFixed(0)} ms)`,
-      quantile(times, 0.5),
-      { atMost: 100 * patience },
-      ' ms',
-    )
-  }
+  for (const [name, chart] of Object.entries(charts)) await judgeMedian(name, 100, () => ask(chart))
 
   print('\nA comparison of two sides: general measures and 20 monitors')
   const [one, other] = await found('SELECT id FROM agents WHERE organization_id = $1 ORDER BY id LIMIT 2')
@@ -155,17 +156,28 @@ try {
     agents: { a: { agentIds: [one], ...period }, b: { agentIds: [other], ...period } },
     periods: { a: {}, b: { period: { last: '30d' } }, compareTo: 'previous_period' },
   }
-  for (const [name, body] of Object.entries(comparisons)) {
-    const times: number[] = []
-    const compare = () => send(server.origin, '/v1/analytics/compare', apiKey.key, body)
-    for (let round = 0; round < rounds; round++) times.push(await millisecondsOf(compare))
-    judge(
-      `${name}, p50 (slowest ${Math.max(...times).toFixed(0)} ms)`,
-      quantile(times, 0.5),
-      { atMost: 1_000 * patience },
-      ' ms',
-    )
+  for (const [name, body] of Object.entries(comparisons))
+    await judgeMedian(name, 1_000, () => send(server.origin, '/v1/analytics/compare', apiKey.key, body))
+
+  print('\nThe first 50 conversations of a list, with the results of all monitors')
+  const lists = {
+    'latest first': { filter: {} },
+    'latest first, affected by a monitor': { filter: { monitors: [{ id: first, result: 'affected' }] } },
+    'one agent and a metadata value': {
+      filter: { ...period, agentIds: [one], metadata: [{ key: 'plan', op: 'eq', value: 'gold' }] },
+    },
+    'longest first': { filter: {}, sort: { by: 'durationSeconds' } },
+    'lowest score first': { filter: {}, sort: { by: 'score', monitorId: first, direction: 'asc' } },
   }
+  for (const [name, body] of Object.entries(lists)) {
+    const list = () =>
+      send(server.origin, '/v1/conversations/search', apiKey.key, { ...body, include: ['results'], limit: 50 })
+    await judgeMedian(name, 150, list)
+  }
+
+  print('\nSuggestions while a filter is typed')
+  for (const path of ['/v1/metadata-keys?prefix=p', '/v1/metadata-keys/plan/values?prefix=g'])
+    await judgeMedian(path, 50, () => send(server.origin, path, apiKey.key))
 
   print(`\nA board of ${onBoard} charts at once, ${boards} times`)
   const ofBoard = Object.values(charts).slice(0, onBoard)
