@@ -36,7 +36,7 @@ type World = {
 const center = 5
 const deviation = 1.5
 
-/** Returns the score from which on affected is more likely than not, which no threshold is better than. */
+/** Returns the best possible threshold: from this score on, a conversation is more likely affected than not. */
 const bestThreshold = ({ rate, distance }: World): number =>
   center + (deviation * Math.log((1 - rate) / rate)) / distance
 
@@ -57,13 +57,15 @@ const resultOf = (
   quotedTurn: null,
 })
 
-/** Returns whether a proposal of the model is right, so that it is right more often by the gain, on average. */
+/**
+ * Returns whether the model's proposal is right. On average, its accuracy exceeds the current version's by the gain.
+ */
 const isRightAfter = (random: UniformRandom, wasRight: boolean, right: number, { gain, noise }: World): boolean => {
   const [fixes, breaks] = [(noise + gain) / Math.max(1 - right, 1e-9), noise / right]
   return wasRight ? random() >= breaks : random() < fixes
 }
 
-/** Simulates an alignment, with results of two proposals of the model. */
+/** Simulates an alignment, with results for two of the model's proposals. */
 const simulate = (random: UniformRandom, world: World): Simulated => {
   const threshold = bestThreshold(world) + world.shift
   const cases: AlignmentCase[] = []

@@ -18,7 +18,7 @@ const rounds = 9
 
 const firstRow = (page: Page) => page.getByRole('grid', { name: 'Conversations' }).getByRole('row').nth(10)
 
-/** Waits until the loaded conversations are evaluated, because measuring must not start before. */
+/** Waits until the loaded conversations are evaluated, because measuring must not start earlier. */
 const untilJudged = async (origin: string, key: string) => {
   const ask = async (path: string, body?: unknown) => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }

@@ -66,7 +66,7 @@ it('says what is missing, then proposes improvements and applies one', async () 
   await page.getByText('Applied an alignment: threshold.').waitFor()
 })
 
-it('fits a phone, in the dark', async () => {
+it('fits a phone in the dark theme', async () => {
   const { data } = await ask<{ data: { id: string; name: string }[] }>('GET', '/v1/monitors?kind=judge')
   const monitorId = data.find(({ name }) => name === 'Rudeness')?.id
   const page = await open(`/monitors/${monitorId}?tab=alignment`, undefined, {

@@ -303,7 +303,7 @@ it('adds a conversation to a bucket, and erases it', async () => {
   await expect(ask('GET', `/v1/conversations/${id}`)).rejects.toThrow('404')
 })
 
-it('shows what was measured of the recording, and plays its slowest response', async () => {
+it('shows the measures of the recording, and plays its slowest response', async () => {
   const { channels, lines } = speak([
     { channel: 0, text: 'Hello, this is the clinic, how can I help you today?', startMs: 500 },
     { channel: 1, text: 'I would like to move my appointment to next Friday please.', startMs: 4_400 },

@@ -204,7 +204,7 @@ it('changes the export of a list before it is created', async () => {
   await page.getByRole('row').filter({ hasText: 'started: last 30 days' }).first().waitFor()
 })
 
-it('filters by a period that moves with the time', async () => {
+it('filters by a relative period', async () => {
   const page = await open('/conversations', 'viewer')
   const field = page.getByRole('combobox', { name: 'Add filter' })
   await field.fill('last 30 days')
@@ -341,7 +341,7 @@ it('adds, moves, resizes, and removes columns by keyboard, and keeps them in the
   await ask('DELETE', `/v1/saved-views/${saved?.id}`)
 })
 
-it('drags a column to another place and to another width', async () => {
+it('drags a column to another position and to another width', async () => {
   const page = await open('/conversations', 'viewer')
   const grid = page.getByRole('grid', { name: 'Conversations' })
   await grid.getByRole('row').nth(5).waitFor()

@@ -10,7 +10,7 @@ it('previews and creates an export, and downloads its file', async () => {
   await page.getByLabel('Monitors', { exact: true }).click()
   await page.getByRole('option', { name: 'Asks for a person' }).click()
   await page.keyboard.press('Escape')
-  await page.getByLabel('Started from').fill('2020-01-01T00:00')
+  await page.getByLabel('Started at or after').fill('2020-01-01T00:00')
   await page
     .getByRole('region', { name: 'Preview' })
     .getByText(/^[\d,]+ conversations$/)
@@ -47,7 +47,7 @@ it('previews and creates an export, and downloads its file', async () => {
 
 it('says what the form is missing', async () => {
   const page = await open('/exports/new', 'viewer', { theme: 'dark' })
-  await page.getByLabel('Started from').fill('2026-01-02T00:00')
+  await page.getByLabel('Started at or after').fill('2026-01-02T00:00')
   await page.getByLabel('Started before').fill('2026-01-01T00:00')
   await page.getByText('Choose at least one monitor').waitFor()
   expect(await page.getByRole('button', { name: 'Create export' }).isDisabled()).toBe(true)
@@ -90,7 +90,7 @@ it('creates one export on a double click, and keeps the input if it is rejected'
   await page.getByRole('button', { name: 'Create export' }).dblclick()
   await page.getByRole('alert').getByText('Too many requests.').waitFor()
   expect(sent).toBe(1)
-  expect(await page.getByLabel('Started from').inputValue()).toBe('2020-01-01T00:00')
+  expect(await page.getByLabel('Started at or after').inputValue()).toBe('2020-01-01T00:00')
   expect(await page.getByRole('combobox', { name: 'Time zone' }).inputValue()).toBe('UTC')
 })
 

@@ -48,7 +48,7 @@ it('offers new conversations in a button, and keeps the list where it is', async
   await expect.poll(() => button.count()).toBe(0)
 })
 
-it('shows an export that was created elsewhere, and its end', async () => {
+it('shows an export that was created elsewhere, and when it completes', async () => {
   const config = {
     monitors: [{ id: await monitorId('Tool failed') }],
     since: '2021-01-01T00:00:00Z',
@@ -64,7 +64,7 @@ it('shows an export that was created elsewhere, and its end', async () => {
   await page.locator(`a[href*="${id}"]`).first().waitFor()
 })
 
-it('shares one stream between tabs, which goes on when the first one closes', async () => {
+it('shares one stream between tabs, which continues when the first tab closes', async () => {
   const first = await open('/agents', 'member')
   const second = await first.context().newPage()
   const [ofFirst, ofSecond] = [count(first, /^\/v1\/stream$/), count(second, /^\/v1\/stream$/)]

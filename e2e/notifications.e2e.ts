@@ -111,7 +111,7 @@ it('asks for browser notifications only on a click, and shows new ones', async (
   expect(await page.evaluate("localStorage.getItem('earshot-browser-notifications')")).toBe(null)
 })
 
-it('mentions a member in a comment by keyboard, who is notified', async () => {
+it('mentions a member in a comment by keyboard, and notifies them', async () => {
   const finding = await ask<{ id: string }>('POST', '/v1/findings', { title: 'Refunds are promised twice' })
   const page = await open(`/findings/${finding.id}`, 'owner')
   await page.getByRole('button', { name: 'Add comment' }).click()

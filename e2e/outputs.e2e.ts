@@ -178,7 +178,7 @@ const sentDefinition = async (page: Page) => {
   return (await request).postDataJSON().definition
 }
 
-it('makes a judge of categories', async () => {
+it('creates a judge with categories', async () => {
   const page = await open('/monitors/new?kind=judge', 'member')
   await page.getByLabel('Name', { exact: true }).fill('Reason for calling')
   await page.getByLabel('Criteria').fill('Why did the customer call?')
@@ -208,7 +208,7 @@ it('makes a judge of categories', async () => {
   })
 })
 
-it('makes a judge that extracts fields', async () => {
+it('creates a judge that extracts fields', async () => {
   const page = await open('/monitors/new?kind=judge', 'member', { theme: 'dark' })
   await page.getByLabel('Name', { exact: true }).fill('Refunds')
   await page.getByLabel('Criteria').fill('The promised refund.')

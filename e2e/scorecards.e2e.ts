@@ -38,7 +38,7 @@ const makeScorecard = async (name: string) => {
   return { id, conversationId }
 }
 
-it('makes a scorecard of monitors, and shows its breakdown', async () => {
+it('creates a scorecard from monitors, and shows its breakdown', async () => {
   const name = unique('Call quality')
   const page = await open('/monitors/new', 'member')
   await page.getByRole('radio', { name: 'Scorecard' }).check({ force: true })

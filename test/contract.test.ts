@@ -11,7 +11,8 @@ import { openConnection } from './raw-http.ts'
 import { serviceKey, type TestCall, testServer } from './server.ts'
 
 /**
- * Checks rules for all operations on every operation in openapi.json. The tests in security/ check who can call them.
+ * Checks every operation in openapi.json against the rules that apply to all operations. The tests in security/ check
+ * who can call them.
  */
 
 // The mail server is never used, because nothing runs the jobs that send emails.
@@ -183,7 +184,7 @@ describe.each(tested)('$name', (swept) => {
   itInOneProcess('reports what is wrong in a request, and changes nothing', async () => {
     const send = (target: string, parts: Partial<TestCall> = {}) => call(method, target, { key, ...accepted, ...parts })
     const state = await stateOf(org.id)
-    // A key of metadata can be any text.
+    // A metadata key can be any string.
     if (swept.path.includes('{id}')) {
       const answer = await send(pathWith(swept, ids.with(0, 'not-a-uuid')))
       expectError(answer, 400, 'validation failed')

@@ -30,7 +30,9 @@ const edges: [looks: RegExp, values: string[]][] = [
 ]
 const allTexts = [...split(texts), ...split(dates), ...split(emails), ...split(urls), '']
 
-/** Returns texts that can replace a value: values at the limits of its apparent type, or all texts if it has none. */
+/**
+ * Returns strings that can replace a value: values at the limits of its apparent type, or all strings if it has none.
+ */
 export const oddTextsFor = (value: unknown): string[] =>
   edges.find(([looks]) => typeof value === 'string' && looks.test(value))?.[1] ?? allTexts
 

@@ -13,7 +13,7 @@ import {
 } from '../console/monitors/conditions/rule-text.ts'
 import { checkRule } from '../server/monitors/rules/check.ts'
 
-/** Checks that the console and the server agree on what a rule means that was written as conditions. */
+/** Checks that the console and the server agree on the meaning of rules that are written as conditions. */
 
 const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }).filter((given) => given.trim() !== '')
 const word = text.map((given) => given.replaceAll(',', '').trim()).filter((given) => given !== '')
@@ -36,7 +36,7 @@ const condition: fc.Arbitrary<RuleCondition> = fc.oneof(
       words: fc.array(word, { minLength: 1, maxLength: 4 }),
       not,
     })
-    // The number only counts at the start or end.
+    // The number only matters at the start or end.
     .map((made) => (made.where === 'anywhere' ? { ...made, messages: 3 } : made)),
   fc.record({ kind: kind('signal'), name: fc.constantFrom(...signalNames), op, value, not }),
   fc.record({ kind: kind('sound'), name: fc.constantFrom(...soundNames), op, value, not }),
@@ -60,7 +60,7 @@ const condition: fc.Arbitrary<RuleCondition> = fc.oneof(
 
 const conditions = fc
   .record({ match: fc.constantFrom('all' as const, 'any' as const), conditions: fc.array(condition, { maxLength: 6 }) })
-  // One condition is the same either way.
+  // With fewer than two conditions, both mean the same.
   .map((made) => (made.conditions.length < 2 ? { ...made, match: 'all' as const } : made))
 
 describe('the conditions of a rule', () => {
@@ -107,7 +107,7 @@ describe('the conditions of a rule', () => {
     String.raw`metadata['plan'] == '\x41BC'`,
     String.raw`turns.mentions('a\bc')`,
     'signals.toolCalls >',
-  ])('do not stand for other rules: %s', (rule) => {
+  ])('are not read from other rules: %s', (rule) => {
     expect(readRule(rule)).toBeUndefined()
   })
 })

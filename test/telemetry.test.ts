@@ -118,7 +118,7 @@ describe('a service with telemetry', async () => {
     expect(await service.ended).toEqual({ code: 0, signal: null })
   })
 
-  it('logs in one line what its collector rejected', async () => {
+  it('logs rejections of its collector in one line', async () => {
     const { url } = await serve((request, response) => {
       request.resume()
       response.writeHead(400).end('<html>')

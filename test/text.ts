@@ -11,6 +11,6 @@ const character = fc.integer({ min: 0, max: 0x10ffff - halves.count }).map(
   },
 )
 
-/** Returns texts with any characters except lone surrogates. */
+/** Returns strings with any characters except lone surrogates. */
 export const anyText = (bounds: { minLength?: number; maxLength?: number } = {}) =>
   fc.string({ unit: character, ...bounds })

@@ -1,6 +1,6 @@
-/** Bodies that take the longest to read for their size, by the reason. */
+/** Bodies that take the longest to read for their size, by reason. */
 
-/** Repeats a text as often as it fits between a start and an end. */
+/** Repeats a string as often as it fits between a start and an end. */
 const fill = (bytes: number, before: string, each: string | ((index: number) => string), after: string): string => {
   const parts = [before]
   let room = bytes - before.length - after.length

@@ -18,7 +18,7 @@ const conversation = () =>
   `"externalId":"${randomUUID()}","agent":{"externalId":"leo","name":"Leo","channel":"voice"},"channel":"call",` +
   '"startedAt":"2026-11-20T09:00:00Z"'
 
-/** Returns all worst values of a size, each inside a text. */
+/** Returns all worst values of a size, each inside a string. */
 const around = (bytes: number, write: (value: string) => string, headers?: (body: Buffer) => Record<string, string>) =>
   Object.entries(worstValues).map(([name, value]): BodyCase => {
     const body = Buffer.from(write(value(bytes)))

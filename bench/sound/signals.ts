@@ -37,7 +37,7 @@ type Plant = (context: {
   listening: Utterance
 }) => Omit<Planted, 'channel'> | undefined
 
-/** The middle of what the other side says. */
+/** The middle of the other side's utterance. */
 const middleOf = ({ startMs, endMs }: Utterance): number => (startMs + endMs) / 2
 
 const plantKeys: Plant = ({ own, random, listening }) => {
@@ -79,7 +79,7 @@ const plantClipping: Plant = ({ own, speaking }) => {
   return { kind: 'clipping', startMs, endMs: startMs + lengthMs }
 }
 
-/** A gap that begins and ends in loud speech, because nobody hears others. */
+/** A gap that begins and ends in loud speech, because other gaps can't be heard. */
 const loud = 0.06
 
 const plantDropout: Plant = ({ own, random, speaking }) => {
@@ -122,7 +122,7 @@ const microphoneNoise = 1e-3
 const powerOf = (samples: Float32Array): number =>
   samples.reduce((sum, sample) => sum + sample * sample, 0) / Math.max(1, samples.length)
 
-/** Returns where a line is cut off: after its middle, and in a loud sound, because nobody hears a cut in a pause. */
+/** Returns where a line is cut off: after its middle, and in a loud sound, because a cut in a pause can't be heard. */
 const cutOf = (line: Float32Array): number => {
   const window = samplesOf(100)
   for (let end = Math.round(line.length / 2); end < line.length; end += window) {
@@ -131,7 +131,7 @@ const cutOf = (line: Float32Array): number => {
   return line.length
 }
 
-/** Plants one of each in both channels, music in one of them, and cuts half of the calls off. */
+/** Plants one of each kind in both channels, with music in only one of them, and cuts off half of the calls. */
 export const plant = (call: Call, seed: number): Marked => {
   const random = seededRandom(seed)
   const musicChannel = (seed % 2) as 0 | 1
@@ -179,7 +179,7 @@ export type Detection = { planted: number; found: number; wrongDigits: number; i
 const touches = (mark: Mark, { startMs, endMs }: Planted): boolean =>
   mark.startMs < endMs + 100 && mark.endMs > startMs - 100
 
-/** Counts which planted places of a kind were found, and which marks are of something else. */
+/** Counts the planted signals of a kind that were found, and the marks that match none of them. */
 export const detect = (kind: MarkKind, planted: Planted[], marks: Mark[][], detection: Detection): void => {
   for (const channel of [0, 1] as const) {
     const truth = planted.filter((each) => each.kind === kind && each.channel === channel)

@@ -25,7 +25,7 @@ export type ExportProgress = {
 }
 
 export type DownloadOptions = RequestOptions & {
-  /** The ID of an earlier call whose response was lost, which returns the same export again. */
+  /** The ID from an earlier call, which returns the same export again. Use it if the response was lost. */
   operationId?: string
   onProgress?: (progress: ExportProgress) => void
 }

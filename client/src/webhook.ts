@@ -8,9 +8,7 @@ type Pascal<T extends string> = T extends `${infer First}_${infer Rest}`
   ? `${Capitalize<First>}${Pascal<Rest>}`
   : Capitalize<T>
 
-/**
- * The data of an event is the resource with which its type begins: `monitor_export.completed` contains a MonitorExport.
- */
+/** An event's data is the resource that its type begins with: `monitor_export.completed` contains a MonitorExport. */
 type DataOf<T extends string> = T extends 'webhook.test'
   ? { endpointId: string; name: string }
   : T extends `${infer Kind}.${string}`

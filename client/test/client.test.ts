@@ -39,7 +39,7 @@ describe('lists', () => {
     wire.seen.length = 0
   })
 
-  it('are only loaded as far as they are read', async () => {
+  it('only load the pages that are read', async () => {
     const found: string[] = []
     for await (const { externalId } of earshot.conversations.list({ limit: 3 })) found.push(String(externalId))
     expect(found).toEqual([6, 5, 4, 3, 2, 1, 0].map((number) => `call-${number}`))

@@ -156,7 +156,7 @@ describe('an import', () => {
     ])
   })
 
-  it('sends a large conversation in a request of its own', async () => {
+  it('sends a large conversation in its own request', async () => {
     const { earshot, seen } = await serviceOf((_request, response, body) =>
       response.end(JSON.stringify(created(body.trim().split('\n').length))),
     )

@@ -241,7 +241,7 @@ const lackOf = (draft: Draft): string | undefined => {
   return undefined
 }
 
-/** Returns the request of a complete draft, or a text that names the missing input. */
+/** Returns the request of a complete draft, or a message that names the missing input. */
 export const readDraft = (draft: Draft) => {
   const lacks = lackOf(draft)
   if (lacks) return { lacks }

@@ -62,7 +62,7 @@ it('a stored chart stays as it is', () => {
   for (const chart of charts) expect(readDraft(startDraft({ id: 'c', ...chart }))).toEqual({ chart })
 })
 
-it('drops what a kind cannot have', () => {
+it('drops the fields that a chart type cannot have', () => {
   const read = readDraft(draft({ kind: 'number', groupBy: ['agent', ''], interval: 'day', filter: { since: 'x' } }))
   expect(read).toMatchObject({ chart: { query: { measure: { kind: 'volume' } } } })
   expect(Object.keys((read as { chart: Chart }).chart.query)).toEqual(['measure'])

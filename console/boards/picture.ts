@@ -1,4 +1,4 @@
-// Draws an element of the page as a PNG image: its boxes, lines, texts, and charts, in the colors of the theme.
+// Draws an element of the page as a PNG image: its boxes, lines, text, and charts, in the colors of the theme.
 
 /** Elements with this attribute, such as buttons, are omitted. */
 const leftOut = '[data-no-picture]'
@@ -68,7 +68,7 @@ const drawn = [
   'shape-rendering',
 ]
 
-/** Returns a copy of a drawing without its texts, which are painted using the page's fonts. */
+/** Returns a copy of a drawing without its text, which is painted using the page's fonts. */
 const copyOf = (drawing: SVGSVGElement): SVGSVGElement => {
   const copy = drawing.cloneNode(true) as SVGSVGElement
   const copies = [copy, ...copy.querySelectorAll<SVGElement>('*')]
@@ -104,7 +104,7 @@ const paintDrawing = async ({ context, left, top }: Painter, drawing: SVGSVGElem
   context.drawImage(await imageOf(drawing), box.left - left, box.top - top, box.width, box.height)
 }
 
-/** Returns the color of a text in a drawing. Other texts in drawings are names for screen readers. */
+/** Returns the color of a text element in a drawing. All other text in drawings is for screen readers. */
 const colorOf = (element: Element, style: CSSStyleDeclaration): string | undefined => {
   if (!(element instanceof SVGElement)) return style.color
   return element instanceof SVGTextElement ? style.fill : undefined
@@ -113,7 +113,7 @@ const colorOf = (element: Element, style: CSSStyleDeclaration): string | undefin
 const paint = async (painter: Painter, element: Element): Promise<void> => {
   const style = getComputedStyle(element)
   const isDrawing = element instanceof SVGElement
-  // Clip paths are part of drawings. Elsewhere, they only hide texts for screen readers.
+  // Clip paths are part of drawings. Elsewhere, they only hide text that is for screen readers.
   if (!isDrawing && !isShown(element, style)) return
   if (!isDrawing) paintBox(painter, element, style)
   else if (element instanceof SVGSVGElement) await paintDrawing(painter, element)

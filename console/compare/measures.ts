@@ -60,7 +60,7 @@ export const endsOf = (measure: Measure, { low, high }: { low: number; high: num
   return `${write(low)} to ${write(high)}`
 }
 
-/** Describes whether a difference is more than chance. Returns an empty text if there is nothing to describe. */
+/** Describes whether a difference is more than chance. Returns an empty string if there is nothing to describe. */
 export const verdictOf = ({ difference, p, isNotable, measure }: ComparedRow): string => {
   if (measure.kind === 'volume' || difference === null) return ''
   if (p === null) return 'Too few values'

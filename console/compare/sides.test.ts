@@ -24,7 +24,7 @@ describe('the filter of a side', () => {
   })
 })
 
-describe('the sides to begin with', () => {
+describe('the initial sides', () => {
   it('are the last two versions of the largest agent that has two', () => {
     expect(
       lastVersions([

@@ -7,7 +7,7 @@ import { BothSides, show } from './both-sides.tsx'
 
 type Signals = Schemas['Signals']
 
-/** Shows the conversation's signals: those of both sides next to each other, then those of the whole. */
+/** Shows the conversation's signals: those of both sides next to each other, then those of the whole conversation. */
 export const SignalsPart = ({ signals }: { signals: Signals }) => {
   const { turns, words, wordsPerMinute, interruptions, responseLatencyMs, talkRatio } = signals
   const talk = { agent: talkRatio, customer: talkRatio === null ? null : 1 - talkRatio }

@@ -57,7 +57,7 @@ const Counts = ({ experiment, outcome }: Props) => {
     ['Failed', formatCount(a.failed), formatCount(b.failed)],
     ['Callers', formatCount(a.units), formatCount(b.units)],
     [
-      'Widened by returning callers',
+      'Design effect of returning callers',
       `${formatNumber(Math.round(a.designEffect * 100) / 100)} ×`,
       `${formatNumber(Math.round(b.designEffect * 100) / 100)} ×`,
     ],

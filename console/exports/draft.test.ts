@@ -23,7 +23,7 @@ describe('an export’s draft', () => {
     expect(readDraft({ ...draft, until: draft.since })).toEqual({ missing: 'The end must be later than the start.' })
   })
 
-  it('ends later than it starts by the instant, not by the clock', () => {
+  it('must end after it starts, by the instants and not by the local times', () => {
     // That night, clocks show 02:30 twice, and the first occurrence counts.
     const night = { ...startOf(config), since: '2026-10-25T02:30', until: '2026-10-25T03:00' }
     expect(readDraft(night)).toMatchObject({

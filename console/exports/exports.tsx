@@ -147,8 +147,9 @@ export const Exports = () => {
         empty={
           <Empty title="No exports yet" action={action}>
             <p>
-              An export is a file with one row per conversation: any list with its columns, or the results of the
-              monitors you choose, up to {formatCount(100_000)} conversations. Files are available for 30 days.
+              An export is a file with one row per conversation. It contains any list with its columns, or the results
+              of the monitors you choose, for up to {formatCount(100_000)} conversations. Files are available for 30
+              days.
             </p>
           </Empty>
         }

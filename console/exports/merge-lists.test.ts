@@ -12,7 +12,7 @@ it('shows the newest of both lists first', () => {
   ).toEqual(rows(5, 4, 3, 1))
 })
 
-it('holds rows back that rows of the other list may precede', () => {
+it('holds back rows that rows of the other list may precede', () => {
   const more = () => undefined
   expect(
     mergeLists([

@@ -44,7 +44,7 @@ const ResultsForm = ({ given }: { given: Parameters<typeof startOf>[0] }) => {
       {monitors.error && <FaultNote error={monitors.error} retry={monitors.retry} />}
       <Monitors draft={draft} change={change} />
       <Row>
-        <Field label="Started from">
+        <Field label="Started at or after">
           {(ids) => (
             <Input
               {...ids}

@@ -103,7 +103,7 @@ const phrases: [string, Part][] = [
 ]
 
 describe('a phrase', () => {
-  it.each(phrases)('%s is read and said', (phrase, part) => {
+  it.each(phrases)('%s is parsed and written', (phrase, part) => {
     expect(parsePhrase(phrase, words)).toEqual(part)
     expect(sayPart(part, words)).toBe(phrase)
   })
@@ -122,7 +122,7 @@ describe('a phrase', () => {
     ['plan = gold', { metadata: [{ key: 'plan', op: 'eq', value: 'gold' }] }],
     ['signal talkRatio < 0.5', { signals: [{ name: 'talkRatio', op: 'lt', value: 0.5 }] }],
     ['sound responseMs.agent.p95 > 1.5 s', { sound: [{ name: 'responseMs.agent.p95', op: 'gt', value: 1_500 }] }],
-  ])('%s is read too', (phrase, part) => {
+  ])('%s is parsed too', (phrase, part) => {
     expect(parsePhrase(phrase, words)).toEqual(part)
   })
 
@@ -139,7 +139,7 @@ describe('a phrase', () => {
     'field amount is at least some by Asks for a person',
     'field the amount is 3 by Asks for a person',
     'field amount is 3 by nobody',
-  ])('%j is none', (phrase) => {
+  ])('%j is not a phrase', (phrase) => {
     expect(parsePhrase(phrase, words)).toBeUndefined()
   })
 })

@@ -110,7 +110,7 @@ const readValue = (name: string, text = ''): number => {
 
 const readMeasure = (kind: MeasureKind, text: string, words: Vocabulary): Part | undefined => {
   const condition = readCondition(text)
-  // Other operators compare texts, or don't compare anything.
+  // Other operators compare strings, or don't compare anything.
   if (!condition?.value || condition.op.includes('contains')) return undefined
   const known = measuresOf(kind, words)
   const name = find(known, condition.key) ?? known.find(({ value }) => value === condition.key)?.value

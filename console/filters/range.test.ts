@@ -29,7 +29,7 @@ it('reads and writes periods of the address', () => {
   expect(readRangeSearch({ time: 7, compare: 'yesterday' })).toEqual({})
 })
 
-it('includes the last day, also across the change of clocks', () => {
+it('includes the last day, even across a clock change', () => {
   expect(rangeOfDays('2026-10-24', '2026-10-25', zone)).toEqual({
     since: '2026-10-23T22:00:00.000Z',
     until: '2026-10-25T23:00:00.000Z',
@@ -76,7 +76,7 @@ it('compares with an earlier period, or with any days', () => {
   expect(comparedDays('none', { from: '', to: '2026-11-14' })).toEqual({ from: '', to: '' })
 })
 
-it('shows hours, days, or weeks, and nothing of the future', () => {
+it('shows hours, days, or weeks, and nothing from the future', () => {
   const now = new Date('2026-11-21T10:30:00Z')
   const rangeOf = (code: string) => readRange(code, zone) ?? {}
   const intervals = ['current:day', 'last:24h', 'last:7d', 'last:90d', 'current:year', 'previous:year', 'x'].map(

@@ -165,7 +165,7 @@ export const splitPart = (part: Part): Part[] => {
 
 const isList = (value: unknown): value is unknown[] => Array.isArray(value)
 
-/** Combines conditions that must all match. Of two times or texts, the later one is used. */
+/** Combines conditions that must all match. Of two times or search texts, the later one is used. */
 export const joinParts = (parts: Part[]): Part => {
   const joined: Record<string, unknown> = {}
   for (const [name, value] of parts.flatMap((part) => Object.entries(part))) {

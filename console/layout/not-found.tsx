@@ -7,7 +7,7 @@ import { Empty, FaultNote } from '../ui/states.tsx'
 export const NotFound = () => (
   <Page title="Page not found">
     <Empty title="This page doesn’t exist" action={<ButtonLink to="/">Go to overview</ButtonLink>}>
-      <p>The link may be incomplete, or the page was deleted.</p>
+      <p>The link may be incomplete, or the page may have been deleted.</p>
     </Empty>
   </Page>
 )

@@ -12,7 +12,7 @@ describe('a local time', () => {
     expect(instantIn('2026-07-15T12:00', 'America/New_York')).toBe('2026-07-15T16:00:00.000Z')
   })
 
-  it('that occurs twice is the first of both', () => {
+  it('that occurs twice is the first of the two', () => {
     expect(instantIn('2026-10-25T02:30', 'Europe/Berlin')).toBe('2026-10-25T00:30:00.000Z')
     expect(instantIn('2026-11-01T01:30', 'America/New_York')).toBe('2026-11-01T05:30:00.000Z')
   })

@@ -63,7 +63,7 @@ export const Backfill = ({ monitor: { id, kind } }: { monitor: Monitor }) => {
       }}
     >
       <h3>Backfill stored conversations</h3>
-      <Field label="Started from">
+      <Field label="Started at or after">
         {(ids) => (
           <Input
             {...ids}

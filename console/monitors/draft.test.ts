@@ -105,7 +105,7 @@ describe('a monitor’s draft', () => {
     expect(definitionOf('rule', readDefinition({ expression: ' true ', score: ' ' }))).toEqual({ expression: 'true' })
   })
 
-  it('makes keys of labels', () => {
+  it('derives keys from labels', () => {
     const draft = readDefinition({
       criteria: 'x',
       output: { type: 'category', categories: [{ label: 'Réservation (2)' }] },

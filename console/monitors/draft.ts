@@ -170,7 +170,7 @@ export const draftOf = (monitor: Monitor | undefined, start?: Start): Draft => (
   samplePercent: String(monitor?.samplePercent ?? 100),
 })
 
-/** Returns the texts that are not empty. */
+/** Returns the strings that are not empty. */
 const given = (texts: Record<string, string>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(texts)

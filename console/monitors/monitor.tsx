@@ -47,7 +47,9 @@ const Actions = ({ monitor: { id, name, kind, enabled, requireGain } }: { monito
       answer(api.PATCH('/v1/monitors/{id}', { params: { path: { id } }, body: { requireGain: !requireGain } })),
     onSuccess: async (monitor) => {
       await queryClient.invalidateQueries({ queryKey: ['monitors'] })
-      announce(monitor.requireGain ? `“${name}” now requires a gain` : `“${name}” no longer requires a gain`)
+      announce(
+        monitor.requireGain ? `“${name}” now requires a proven gain` : `“${name}” no longer requires a proven gain`,
+      )
     },
   })
   return (
@@ -67,7 +69,12 @@ const Actions = ({ monitor: { id, name, kind, enabled, requireGain } }: { monito
         trigger={<IconButton label="More actions" icon={<Ellipsis />} />}
         entries={[
           ...(kind === 'judge' && isAdmin
-            ? [{ label: requireGain ? 'Stop requiring a gain' : 'Require a gain', onSelect: () => gate.mutate() }]
+            ? [
+                {
+                  label: requireGain ? 'Stop requiring a proven gain' : 'Require a proven gain',
+                  onSelect: () => gate.mutate(),
+                },
+              ]
             : []),
           { label: 'Delete monitor', danger: true, onSelect: () => setDeleting(true) },
         ]}

@@ -12,7 +12,7 @@ it('compares rates, if there is enough data', () => {
   expect(zOf(figure(100, 1), undefined)).toBeUndefined()
 })
 
-it('marks what is not chance among all of them', () => {
+it('marks only changes that are unlikely to be chance', () => {
   expect(marksOf([2.1])).toEqual([true])
   // By chance, one of twenty values is this far off.
   expect(marksOf([2.1, ...Array.from({ length: 19 }, () => 0.3)]).some(Boolean)).toBe(false)

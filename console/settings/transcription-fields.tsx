@@ -2,7 +2,7 @@ import { useFormContext } from 'react-hook-form'
 import { SelectField } from '../ui/form.tsx'
 import { ModelChooser, useModels } from './models/model-chooser.tsx'
 
-/** The form's settings for recordings. Empty texts mean null. */
+/** The form's settings for recordings. Empty strings mean null. */
 export type TranscriptionValues = { transcriptionModel: string; agentChannel: string }
 
 type Transcribed = { transcriptionModel: string | null; agentChannel: 0 | 1 | null }

@@ -30,7 +30,7 @@ describe('the page after sign-in', () => {
     expect(new URL(page, 'https://earshot.example.com').origin).toBe('https://earshot.example.com')
   })
 
-  it('is read from the URL only if it is a text', () => {
+  it('is read from the URL only if it is a string', () => {
     expect(readSignInSearch({ to: '/x', refused: 'unknown', forgotten: true })).toEqual({
       to: '/x',
       refused: 'unknown',

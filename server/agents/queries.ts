@@ -13,7 +13,7 @@ type RecordingPolicy = {
   redaction: 'none' | 'mute' | 'beep' | null
 }
 
-/** Only contains what changes. How long recordings are kept changes as a whole. */
+/** Contains only the changes. How long recordings are kept changes as a unit. */
 export type RecordingPolicyChange = {
   kept?: Pick<RecordingPolicy, 'keep' | 'days'>
   redaction?: RecordingPolicy['redaction']

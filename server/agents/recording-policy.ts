@@ -4,7 +4,7 @@ import { type Actor, hasRole } from '../platform/identity/actor.ts'
 import type { RecordingPolicyChange } from './queries.ts'
 import type { AgentUpdate } from './schema.ts'
 
-/** Returns what a request changes of the policy. Throws if the caller can't set it, or if its days don't fit. */
+/** Returns a request's changes to the policy. Throws if the caller can't set it, or if its days don't fit. */
 export const readPolicy = (
   { role }: Actor,
   { recordings }: Pick<Static<typeof AgentUpdate>, 'recordings'>,

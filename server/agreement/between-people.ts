@@ -7,7 +7,7 @@ export type RatedUnit = { counts: number[]; times: number }
 
 const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0)
 
-/** Returns the total of each answer. */
+/** Returns how often each answer was given. */
 const totals = (units: RatedUnit[]): number[] => {
   const answers = Math.max(0, ...units.map(({ counts }) => counts.length))
   return Array.from({ length: answers }, (_, at) => sum(units.map(({ counts, times }) => (counts[at] ?? 0) * times)))

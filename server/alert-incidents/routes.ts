@@ -98,7 +98,7 @@ export const alertIncidents = (app: App, deps: Deps): void => {
     ({ actor, params }) =>
       db.transaction().execute(async (trx) => {
         const incident = await lockIncident(trx, actor.org, params.id)
-        if (incident.status !== 'firing') throw new ApiError('conflict', `The incident is ${incident.status}.`)
+        if (incident.status !== 'firing') throw new ApiError('conflict', `The incident is already ${incident.status}.`)
         const changed = await acknowledgeIncident(deps, trx, actor.org, incident, actor.userId, clock.now())
         await recordAudit(trx, actor, 'alertIncident.acknowledge', target(incident.id))
         return presentWithTimeline(trx, actor.org, changed)

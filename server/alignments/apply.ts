@@ -50,8 +50,8 @@ export const applyProposal = async (
   if (isGated && overrideReason === undefined) {
     throw new ApiError(
       'conflict',
-      'This monitor requires a shown gain, and this proposal has none. Review more conversations, or have an admin give an ' +
-        'overrideReason.',
+      'This monitor requires a proven gain, and this proposal has none. Review more conversations, or have an admin ' +
+        'give an overrideReason.',
     )
   }
   const note = isGated ? overrideNote(actor, overrideReason ?? '') : `Applied an alignment: ${kind}.`

@@ -435,7 +435,7 @@ describe('applying a proposal', () => {
     expect((await read(id)).proposals).toHaveLength(2)
   })
 
-  it('without a shown gain is refused if the monitor requires one, and so is another definition', async () => {
+  it('without a proven gain is refused if the monitor requires one, and so is another definition', async () => {
     answerBy(tooStrict)
     const { start, apply, monitor, monitorId, key } = await makeAligned({ comment: () => 'He was rude.' })
     const patch = (body: object, as = key) => call('PATCH', `/v1/monitors/${monitorId}`, { key: as, body })
@@ -446,16 +446,16 @@ describe('applying a proposal', () => {
 
     const id = await start()
     const definition = { ...scoring, criteria: 'Another one.' }
-    expect((await patch({ definition })).body.message).toContain('requires a shown gain')
+    expect((await patch({ definition })).body.message).toContain('requires a proven gain')
     expect((await patch({ definition: scoring, name: 'Renamed' }, member)).status).toBe(200)
     expect((await patch({ definition, overrideReason: 'A new policy.' }, member)).status).toBe(403)
-    expect((await apply(id, { proposal: 'guidelines' })).body.message).toContain('requires a shown gain')
+    expect((await apply(id, { proposal: 'guidelines' })).body.message).toContain('requires a proven gain')
     expect((await apply(id, { proposal: 'guidelines', overrideReason: 'Trust me.' }, member)).status).toBe(403)
     expect((await apply(id, { proposal: 'threshold' }, member)).status).toBe(200)
     expect((await patch({ definition, overrideReason: 'A new policy.' })).status).toBe(200)
     expect((await monitor()).currentVersion).toMatchObject({
       number: 3,
-      note: 'Published without a shown gain: A new policy.',
+      note: 'Published without a proven gain: A new policy.',
     })
     const actions = (await call('GET', '/v1/audit-events?limit=3', { key })).body.data.map(
       ({ action }: { action: string }) => action,

@@ -47,7 +47,7 @@ export const showSummaries = async (db: Db, org: OrgId, alignments: StoredAlignm
 
 export const showSummary = async (db: Db, org: OrgId, alignment: StoredAlignment) => {
   const [summary] = await showSummaries(db, org, [alignment])
-  if (!summary) throw new Error('There is one summary for each alignment.')
+  if (!summary) throw new Error('Each alignment must have a summary.')
   return summary
 }
 

@@ -82,7 +82,7 @@ export const Change = Closed(
         dimension: Type.String({ description: 'What the group has in common, such as `agent` or `metadata:plan`.' }),
         key: {
           ...Nullable(Type.String()),
-          description: 'The value: an ID or a word. Null if conversations have none.',
+          description: 'The value: an ID or a word. Null for conversations without one.',
         },
         label: Type.String({ description: 'The display name.' }),
         now: Explained,

@@ -81,7 +81,7 @@ export type SumRequest = {
   /** The starts of the periods, and the end of the last one. Undefined without periods. */
   bounds: Date[] | undefined
   quantile: number | undefined
-  /** The groups to show, or how many of the largest. */
+  /** The groups to show, or the number of the largest groups to show. */
   show: { keys: Key[] } | { most: number }
 }
 
@@ -375,7 +375,7 @@ const rowsOfTimes = (
 const rowsOfRanges = (db: Db, org: OrgId, request: SumRequest): RawBuilder<unknown> | undefined =>
   rowsOfTimes(request.ranges, (times) => rowsOf(db, org, request, times))
 
-/** What sums are grouped by, as bits of `grain`. */
+/** The columns that sums are grouped by, as bits of `grain`. */
 const grains: Record<string, number> = {
   agent: 4,
   version: 4,
@@ -416,7 +416,7 @@ const unstored = new Set<Measured['kind']>(['agreement', 'category', 'field'])
 export const storedGrain = (request: GrainRequest): number | undefined =>
   unstored.has(request.measure.kind) ? undefined : grainOf(request)
 
-/** Returns by which length of time sums are stored for a measure with this filter and these groups. */
+/** Returns whether sums are stored by hour or by day for a measure with this filter and these groups. */
 export const storedBy = (request: GrainRequest): 'hour' | 'day' | undefined => {
   const grain = storedGrain(request)
   if (grain === undefined) return undefined

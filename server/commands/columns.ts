@@ -11,11 +11,11 @@ export const print = (text: string): number => {
 export const printJson = (value: unknown): number => print(`${JSON.stringify(value, null, 2)}\n`)
 
 const segmenter = new Intl.Segmenter()
-/** Returns the approximate width of a text on a terminal: one column per character, ignoring color codes. */
+/** Returns the approximate width of text on a terminal: one column per character, ignoring color codes. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: color codes start with a control character.
 const widthOf = (cell: string): number => [...segmenter.segment(cell.replaceAll(/\x1b\[\d*m/g, ''))].length
 
-/** Removes control characters, because other people's names and texts must not control the terminal. */
+/** Removes control characters, because other people's names and text must not control the terminal. */
 export const plain = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')
 
 export const plainLines = (text: string): string => text.split('\n').map(plain).join('\n')

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 type HandOver = { dataDir: string; printCredentials: boolean }
 
 /**
- * Returns a text with credentials if it is printed on a terminal or if the operator asked for it. Otherwise, logs might
- * store the output. In that case, writes the credentials to a file that only the service's user can read, and returns a
- * text with its path.
+ * Returns a message with credentials if it is printed on a terminal or if the operator asked for it. Otherwise, logs
+ * might store the output. In that case, writes the credentials to a file that only the service's user can read, and
+ * returns a message with its path.
  */
 export const handOver = async ({ dataDir, printCredentials }: HandOver, text: string): Promise<string> => {
   if (process.stdout.isTTY || printCredentials) return text

@@ -104,7 +104,7 @@ const follow = async (
   }
 }
 
-/** Returns a text such as `3 conversations, about 0.5 for the model.`, with the cost in US dollars. */
+/** Returns a string such as `3 conversations, about 0.5 for the model.`, with the cost in US dollars. */
 const sayEstimate = (estimate: Schemas['EvaluationEstimate'] | undefined, inBatches: boolean): string => {
   const { conversations = 0 } = estimate ?? {}
   const cost = inBatches ? estimate?.batch?.cost : estimate?.cost

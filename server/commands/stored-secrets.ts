@@ -10,7 +10,7 @@ import type { SealedText } from '../platform/secrets/key-check.ts'
 import { listNewestSealedAllOrgs } from '../platform/secrets/queries.ts'
 import { secretContext as endpointPlace } from '../webhooks/secret.ts'
 
-/** All columns that contain sealed texts, and the contexts in which the texts were sealed. */
+/** All columns that contain sealed values, and the contexts in which the values were sealed. */
 const columns = [
   { table: 'integrations', id: 'id', column: 'secret', since: 'updated_at', place: integrationPlace },
   { table: 'integration_syncs', id: 'integration_id', column: 'api_key', since: 'updated_at', place: keyContext },
@@ -24,7 +24,7 @@ const columns = [
 
 const newestOfEach = 3
 
-/** Lists the newest sealed texts of every kind. */
+/** Lists the newest sealed values of every kind. */
 export const listStoredSecrets = async (db: Db): Promise<SealedText[]> => {
   const lists = columns.map(async ({ place, ...column }) => {
     const rows = await listNewestSealedAllOrgs(db, column, newestOfEach)

@@ -37,7 +37,7 @@ export const speakLines = async (lines: Line[], signal: AbortSignal): Promise<Sp
     const task: SpeechTask = { folder, lines }
     child.send(task)
     const ending = await endOf(child, signal)
-    if (!spoken) throw new Error(`The process that speaks ended with ${ending}`)
+    if (!spoken) throw new Error(`The speech process ended with ${ending}`)
     return spoken
   } finally {
     await rm(folder, { recursive: true, force: true })

@@ -39,7 +39,7 @@ export const severityName = (severity: Severity): string => severityNames[severi
 
 const ellipsis = '…'
 
-/** Shortens a text to at most `limit` UTF-16 units without splitting a character. */
+/** Shortens text to at most `limit` UTF-16 units without splitting a character. */
 export const cut = (text: string, limit: number): string => {
   if (text.length <= limit) return text
   const end = limit - ellipsis.length

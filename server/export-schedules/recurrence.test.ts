@@ -24,7 +24,7 @@ const next = (recurrence: Recurrence, zone: string, after: string) =>
 
 describe('the run times of a schedule', () => {
   it.each([
-    // Berlin's clocks go forward at 02:00 on 29 March 2026, and back at 03:00 on 25 October.
+    // Berlin's clocks go forward at 02:00 on March 29, 2026, and back at 03:00 on October 25.
     ['a skipped time is put off', 'Europe/Berlin', '2026-03-28T12:00:00Z', '2026-03-29T01:30:00.000Z'],
     ['and is its own again the day after', 'Europe/Berlin', '2026-03-29T01:30:00Z', '2026-03-30T00:30:00.000Z'],
     [

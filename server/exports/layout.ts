@@ -90,7 +90,7 @@ const slugOf = (name: string): string => {
   return cut(words, maxSlugLength).replace(/_$/, '') || 'monitor'
 }
 
-/** Shortens a text without splitting a character. */
+/** Shortens text without splitting a character. */
 const cut = (text: string, length: number): string => [...text].slice(0, length).join('')
 
 const columnsOfCalls = new Set<string>(callColumns.map(({ name }) => name))

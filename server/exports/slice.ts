@@ -31,7 +31,7 @@ export type Results = {
   scores: Float64Array
   /** Times in milliseconds since 1970. */
   evaluatedAt: Float64Array
-  /** UTF-8 texts. Undefined if the export does not include them. */
+  /** UTF-8 text. Undefined if the export does not include them. */
   reasoning: Cells | undefined
 }
 
@@ -40,8 +40,9 @@ export const resultWords = ['affected', 'not_affected', 'unscored', 'failed'] as
 /**
  * The binary format of each type. `uuid`: 16 bytes. `timestamp`: a big-endian int64 of microseconds since 2000-01-01
  * UTC, always whole milliseconds. `integer`: a big-endian int32. `number`: a big-endian double. All others: UTF-8.
- * Values of `word` and `name` repeat often, those of `text` rarely. `json`, `value`, and `list` are JSON: `value` is any
- * JSON value that tables show without quotes, and `list` an array of texts, which they show separated by semicolons.
+ * Values of `word` and `name` repeat often, those of `text` rarely. `json`, `value`, and `list` are JSON: `value` is
+ * any JSON value that tables show without quotes, and `list` an array of strings, which they show separated by
+ * semicolons.
  */
 export type CallType =
   | 'uuid'

@@ -282,10 +282,12 @@ export type Filter = Static<typeof Filter>
 
 const comparisons = new Set<string>(comparing)
 
-/** Returns whether a text contains a word. A search for only punctuation would never match. */
+/** Returns whether a string contains a word. A search for only punctuation would never match. */
 const hasWord = (text: string): boolean => /[\p{L}\p{N}]/u.test(text)
 
-/** Returns whether a text has too many dashes. PostgreSQL counts each `-` before a word and fails with more than 32. */
+/**
+ * Returns whether a string has too many dashes. PostgreSQL counts each `-` before a word and fails with more than 32.
+ */
 const hasDashes = (text: string): boolean => /(-[^\p{L}\p{N}-]*){20}/u.test(text)
 
 const periodFaults = ({ since, until, period }: FilterPart): Issue[] => {

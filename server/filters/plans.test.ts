@@ -415,7 +415,7 @@ describe.each([
   })
 })
 
-// This excludes common words and the largest bucket. Counting those requires reading all texts or all entries, and no
+// This excludes common words and the largest bucket. Counting those requires reading all text or all entries, and no
 // index would avoid that.
 describe('a count in a window', () => {
   it.each([...ordered, ...sought].filter(([, { text, bucketId }]) => text !== 'hello' && bucketId !== bucket(0)))(

@@ -96,7 +96,7 @@ export const filtered = [
 const decimal = '^-?[0-9]+(\\.[0-9]+)?$'
 const timestamp =
   '^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,9})?([Zz]|[+-](0[0-9]|1[0-5]):[0-5][0-9]))?$'
-/** Longer texts are neither numbers nor times. This also keeps numbers within PostgreSQL's range. */
+/** Longer strings are neither numbers nor times. This also keeps numbers within PostgreSQL's range. */
 const maxComparedLength = 500
 
 /**
@@ -127,7 +127,7 @@ const timeMatches = (text: RawBuilder<string>, comparison: Clause, format: strin
 
 const ordering = (text: RawBuilder<string>, op: Ordering, value: string): Clause => {
   const operator = operators[op]
-  // CASE guarantees that only texts with a valid format are cast.
+  // CASE guarantees that only strings with a valid format are cast.
   if (isDecimal(value)) {
     return sql`CASE WHEN length(${text}) <= ${maxComparedLength} AND ${text} ~ ${decimal}
       THEN (${text})::numeric ${operator} ${value}::numeric ELSE false END`
@@ -158,7 +158,7 @@ const holding = (key: string, text: string, ...others: string[]): Clause => {
   return sql`(${sql.join(contains, sql` OR `)})`
 }
 
-/** Compares a text, which is null if the value is not a text. */
+/** Compares a string, which is null if the value is not a string. */
 const textClause = (
   text: RawBuilder<string>,
   op: Exclude<Operator, 'is_set' | 'is_not_set'>,
@@ -411,7 +411,7 @@ const dateOrdering = (text: RawBuilder<string>, operator: Clause, value: string)
   return form === undefined ? undefined : sql`(${text} ~ ${form} AND ${text} COLLATE "C" ${operator} ${value})`
 }
 
-/** Compares numbers and texts that contain one, which is slower. */
+/** Compares numbers and strings that contain one, which is slower. */
 const numberOrdering = (text: RawBuilder<string>, field: RawBuilder<unknown>, op: Ordering, value: string): Clause =>
   sql`CASE WHEN jsonb_typeof(${field}) = 'number' THEN ${field}::numeric ${operators[op]} ${value}::numeric
     WHEN jsonb_typeof(${field}) = 'string' THEN ${ordering(text, op, value)} ELSE false END`
@@ -422,7 +422,7 @@ export const isOrdered = (value: string): boolean =>
   isTimestamp(value, datedField) ||
   [yearless, timeOfDay].some((form) => new RegExp(form).test(value))
 
-/** Compares a value with texts. Equal numbers and dates can be written differently. */
+/** Compares a value with strings. Equal numbers and dates can be written differently. */
 const equalsAny = (text: RawBuilder<string>, field: RawBuilder<unknown>, values: string[]): Clause => {
   const clauses: Clause[] = [sql`${text} = ANY(${values}::text[])`]
   const numbers = values.filter(isDecimal)
@@ -435,7 +435,7 @@ const equalsAny = (text: RawBuilder<string>, field: RawBuilder<unknown>, values:
   return sql`(${sql.join(clauses, sql` OR `)})`
 }
 
-/** Compares a text, or the entries of a list, ignoring case. */
+/** Compares a string, or the entries of a list, ignoring case. */
 const containsText = (text: RawBuilder<string>, field: RawBuilder<unknown>, value: string): Clause =>
   sql`CASE WHEN jsonb_typeof(${field}) = 'array' THEN EXISTS (
       SELECT 1 FROM jsonb_array_elements_text(${field}) AS e(entry) WHERE lower(e.entry) = lower(${value}::text))

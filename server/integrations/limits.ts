@@ -8,7 +8,7 @@ import type { Metric } from '../transcripts/provider-calls/call.ts'
 
 export const longestText = 255
 
-/** Truncates a text. If the end is within a character, that character is replaced. */
+/** Truncates a string. If the end is within a character, that character is replaced. */
 export const cut = (text: string, length = longestText): string =>
   text.length <= length ? text : text.slice(0, length).toWellFormed()
 

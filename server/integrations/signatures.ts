@@ -30,7 +30,7 @@ export const header = ({ headers }: Pick<RequestHead, 'headers'>, name: string):
   return typeof value === 'string' ? value : ''
 }
 
-/** Compares two texts by their digests, so that the timing reveals neither content nor length. */
+/** Compares two strings by their digests, so that the timing reveals neither content nor length. */
 export const isSame = (given: string, expected: string): boolean => {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(given), digest(expected))

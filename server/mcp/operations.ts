@@ -77,7 +77,7 @@ const argumentsOf = ({ parameters = [], requestBody }: Operation, { components }
 const outputDepth = 4
 
 /**
- * Returns the output schema without limits, because responses are changed: texts are shortened, large values become
+ * Returns the output schema without limits, because responses are changed: strings are shortened, large values become
  * text, and names and links are added.
  */
 const loosened = (schema: JsonSchema, depth = outputDepth): JsonSchema => {
@@ -124,7 +124,7 @@ const callableOf = (document: OpenApiDocument, tool: Tool): Callable => {
   const written = Object.fromEntries(Object.entries(tool.written ?? {}).map(([name, { schema }]) => [name, schema]))
   const ofOperation = Object.fromEntries(own.map(({ name, schema }) => [name, schema]))
   const properties = { ...ofOperation, ...written, ...tool.reading }
-  if (Object.keys(properties).length < own.length) throw new Error(`Two arguments of ${tool.name} have one name.`)
+  if (Object.keys(properties).length < own.length) throw new Error(`Two arguments of ${tool.name} have the same name.`)
   const inPath = own.filter(({ place }) => place === 'path')
   const required = own.filter((argument) => argument.required).map(({ name }) => name)
   return {

@@ -7,7 +7,7 @@ import { isObject } from '../platform/is-object.ts'
 type Json = Record<string, unknown>
 export type Shorten = (answer: Json, args: Json) => Json
 
-/** The maximum number of characters in a text. */
+/** The maximum number of characters in a string. */
 const mostCharacters = 2_000
 /** The maximum number of characters in a response, which is about 15,000 tokens. */
 const mostInAll = 60_000
@@ -23,18 +23,18 @@ export const transcriptArguments: Record<string, JsonSchema> = {
 
 const listOf = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isObject) : [])
 
-/** Returns JSON in which no text can close the surrounding fence. */
+/** Returns JSON in which no string can close the surrounding fence. */
 export const encode = (value: unknown): string => JSON.stringify(value).replaceAll('<', '\\u003c')
 
 const sizeOf = (value: unknown): number => encode(value).length
 
 /**
- * Returns whether a text is a link, because a shortened link would not work. Signed links can be longer than other
- * texts.
+ * Returns whether a string is a link, because a shortened link would not work. Signed links can be longer than other
+ * strings.
  */
 const isLink = (text: string): boolean => text.length <= 8_000 && /^https?:\/\/\S+$/.test(text)
 
-/** Shortens long texts. A shortened text ends with a note, and is never cut within a character. */
+/** Shortens long strings. A shortened string ends with a note, and is never cut within a character. */
 const cutTexts = (value: unknown): unknown => {
   if (typeof value === 'string') {
     if (value.length <= mostCharacters || isLink(value)) return value

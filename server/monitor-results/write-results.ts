@@ -56,7 +56,7 @@ const shorten = (text: string, length: number): string =>
 const shortenValue = (value: FieldValue): FieldValue =>
   typeof value === 'string' ? shorten(value, longestValue) : value
 
-/** Shortens texts after redaction, because the replacement of an address can be longer than the address. */
+/** Shortens text after redaction, because the replacement of an address can be longer than the address. */
 const cut = ({ reasoning, evidence, fields }: ReportedDetails): ReportedDetails => ({
   reasoning: reasoning && shorten(reasoning, longestReasoning),
   evidence,

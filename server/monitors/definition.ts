@@ -111,7 +111,7 @@ const outputTypes = ['boolean', 'score', 'category', 'extract'] as const
 
 type Output = Static<(typeof outputs)[keyof typeof outputs]>
 
-/** The limits for what a judge learns, because that is part of every request. */
+/** The limits for learned content, which is part of every request. */
 const mostGuidelines = 20
 const mostExamples = 20
 
@@ -216,7 +216,7 @@ export const Scope = Closed(
   },
 )
 
-/** Adds to the schema of a body that the definition must be of its kind. */
+/** Adds a rule to a body's schema: the definition must match its kind. */
 export const definitionByKind = monitorKinds.map((kind) =>
   when('kind', kind, { properties: { definition: schemas[kind] } }),
 )
@@ -295,7 +295,7 @@ const soundIssues = ({ input, soundExcerpt }: Partial<Static<typeof JudgeDefinit
   return issues.map(({ message }) => ({ path: `${at}.expression`, message }))
 }
 
-/** Returns everything that is wrong with a definition: first according to its schema, then according to its content. */
+/** Returns all errors in a definition: first according to its schema, then according to its content. */
 export const checkDefinition = (kind: MonitorKind, definition: unknown): Issue[] => {
   const validate = validators[kind]
   if (validate && !validate({ definition })) return toIssues(validate.errors ?? [])

@@ -13,19 +13,19 @@ type Gate = { requireGain?: boolean | undefined }
 export const changedGate = ({ role }: Actor, locked: Gate, { requireGain }: Gate): { requireGain?: boolean } => {
   if (requireGain === undefined || requireGain === locked.requireGain) return {}
   if (hasRole(role, 'admin')) return { requireGain }
-  throw new ApiError('forbidden', 'Only admins can change whether a monitor requires a shown gain.')
+  throw new ApiError('forbidden', 'Only admins can change whether a monitor requires a proven gain.')
 }
 
 /**
  * Returns the note for a version that is published although no gain was shown. Only admins can publish such a version.
  */
 export const overrideNote = ({ role }: Actor, reason: string): string => {
-  if (hasRole(role, 'admin')) return `Published without a shown gain: ${reason.trim()}`
-  throw new ApiError('forbidden', 'Only admins can publish a definition without a shown gain.')
+  if (hasRole(role, 'admin')) return `Published without a proven gain: ${reason.trim()}`
+  throw new ApiError('forbidden', 'Only admins can publish a definition without a proven gain.')
 }
 
 /**
- * Throws if the monitor requires a shown gain and its definition would change without one, unless an admin gives a
+ * Throws if the monitor requires a proven gain and its definition would change without one, unless an admin gives a
  * reason. Returns the note for the new version.
  */
 export const requireGainShown = (
@@ -38,6 +38,6 @@ export const requireGainShown = (
   if (overrideReason !== undefined) return overrideNote(actor, overrideReason)
   throw new ApiError(
     'conflict',
-    'This monitor requires a shown gain. Apply an alignment’s proposal, or have an admin give an overrideReason.',
+    'This monitor requires a proven gain. Apply an alignment’s proposal, or have an admin give an overrideReason.',
   )
 }

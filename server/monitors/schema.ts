@@ -19,7 +19,7 @@ const RequireGain = Type.Boolean({
     'Whether a new definition needs an alignment that shows better agreement with people. Only admins can change it.',
 })
 
-/** The reason why an admin publishes a definition without a shown gain. */
+/** The reason why an admin publishes a definition without a proven gain. */
 const OverrideReason = Type.String({
   minLength: 1,
   maxLength: 500,
@@ -37,7 +37,7 @@ export const MonitorVersion = Closed(
       Type.String({
         description:
           'Why the version was created, if not by an ordinary edit: an applied alignment, a removed review, or a ' +
-          'definition published without a shown gain.',
+          'definition published without a proven gain.',
         examples: ['Applied an alignment: threshold.'],
       }),
     ),

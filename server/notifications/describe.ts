@@ -24,9 +24,7 @@ const gone: Record<StoredNotification['subjectType'], string> = {
 const longestTitle = 120
 const longestName = 80
 
-/**
- * Puts a text on one line, and shortens it. A sentence that contains a name and a title fits into an email's subject.
- */
+/** Puts text on one line, and shortens it. A sentence that contains a name and a title fits into an email's subject. */
 const shorten = (title: string, limit = longestTitle): string =>
   cut(title.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim(), limit)
 

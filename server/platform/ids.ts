@@ -49,6 +49,6 @@ const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
  * stored key.
  */
 export const orgIdOf = (id: string): OrgId => {
-  if (!uuidForm.test(id)) throw new TypeError('An organization has no such ID.')
+  if (!uuidForm.test(id)) throw new TypeError('This is not an organization ID.')
   return id as OrgId
 }

@@ -37,7 +37,7 @@ export const runProcess = async <Result>({ file, files, order }: Work, signal: A
   child.on('error', () => {})
   if (order) child.send(order, () => {})
   const ending = await endOf(child, signal)
-  if (reply === undefined) throw new Error(`The process of a recording ended with ${ending}`)
+  if (reply === undefined) throw new Error(`The recording process ended with ${ending}`)
   if ('undecodable' in reply) throw new Undecodable(reply.undecodable)
   if ('failed' in reply) throw new Error(reply.failed)
   return reply.result

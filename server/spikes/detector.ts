@@ -156,7 +156,7 @@ type Model = ReturnType<typeof modelOf>
 
 const evidenceOf = ({ evidence, today }: Suspicion, rise: number, { rises, daily }: Model): number => {
   const said = rises[rise]
-  if (!said) throw new Error('A suspicion without a rise')
+  if (!said) throw new Error('A suspicion must have a rise')
   const { affected, calls } = worth(today, daily)
   return evidence + affected * said.affected + (calls - affected) * said.notAffected
 }

@@ -14,7 +14,7 @@ export const mayLearn = ({ userId, role, entitlements, features, isBlind }: Audi
 }
 
 /**
- * Returns a text that is the same for all readers who may learn about the same changes, except changes that only
+ * Returns a string that is the same for all readers who may learn about the same changes, except changes that only
  * concern individual people.
  */
 export const classOf = ({ role, entitlements, features, isBlind }: Audience): string =>

@@ -148,7 +148,7 @@ const findMeasured = async (db: Db, { organizationId: org, conversationId }: Of)
 /** The recording was replaced or is gone, or a transcript was sent. */
 class Outdated extends Error {}
 
-/** Throws if the recording must not, or need no longer, be sent. */
+/** Throws if the recording must not be sent, or no longer needs to be. */
 const requireWanted = async (
   { db }: TranscriptionDeps,
   { organizationId: org, conversationId }: Of,

@@ -26,7 +26,7 @@ export type Subject = {
   parts: Part[]
   /** Locks the pending transcription. Returns undefined if it was cancelled. */
   lock: (trx: Db) => Promise<StoredTranscription | undefined>
-  /** Throws if the recording must not, or need no longer, be sent. */
+  /** Throws if the recording must not be sent, or no longer needs to be. */
   requireWanted: () => Promise<void>
 }
 

@@ -12,7 +12,7 @@ const tokens = /"(?:[^"\\]|\\.)*("|$|\\$)|[[\]{},]/gs
 
 type Scan = { stack: string[]; lastComma: number[]; inString: boolean }
 
-/** Scans JSON up to the end of a text, and records the last comma of each open list. */
+/** Scans JSON up to the end of the text, and records the last comma of each open list. */
 const scan = (text: string): Scan => {
   const stack: string[] = []
   const lastComma: number[] = []

@@ -48,7 +48,7 @@ type Spoken = Pick<Turn, 'text' | 'words'>
 const isRedacted = ({ text, words }: Spoken): boolean =>
   [text ?? '', ...(words ?? []).map((word) => word.text)].some((each) => marks.test(each))
 
-/** Returns whether nothing says what is spoken, like in the turns of customers in speech-to-speech mode. */
+/** Returns whether the words of the turn are unknown, as in customers' turns in speech-to-speech mode. */
 const isUnwritten = ({ text, words }: Spoken): boolean =>
   [text ?? '', ...(words ?? []).map((word) => word.text)].every((each) => each.trim() === '')
 

@@ -16,7 +16,7 @@ const nextStartsBy = (turns: Turn[], keyOf: (turn: Turn) => string): number[] =>
     .reverse()
 }
 
-/** Returns for each turn when its speaker's next turn begins, by when the turn surely has ended. */
+/** Returns for each turn when its speaker's next turn begins. The turn has certainly ended by then. */
 export const nextStartsOfSpeakers = (turns: Turn[]): number[] => nextStartsBy(turns, ({ role }) => role)
 
 const nextStarts = (turns: Turn[]): number[] => nextStartsBy(turns, () => 'any')

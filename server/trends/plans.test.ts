@@ -23,7 +23,7 @@ const busy = monitor(1)
 const since = new Date('2026-01-01T00:00:00Z')
 const until = new Date('2026-03-01T00:00:00Z')
 
-// There is one call per minute for 83 days, with results from three monitors and realistic texts.
+// There is one call per minute for 83 days, with results from three monitors and realistic text.
 beforeAll(async () => {
   await pool.query(`
     INSERT INTO organizations (id, name, slug, monitors, observability, metrics, monitor_exports, export_webhooks,

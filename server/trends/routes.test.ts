@@ -156,7 +156,7 @@ describe('the trend of a monitor', () => {
       '2026-04-25T21:00',
       '2026-04-26T21:00',
     ])
-    // In Havana, 2 November 2025 has two midnights, which no day in 2026 has. A period that starts between them must
+    // In Havana, November 2, 2025, has two midnights, which no day in 2026 has. A period that starts between them must
     // not lose any calls.
     await give('2025-11-02T04:45:00Z', 'affected')
     const havana = 'since=2025-11-02T04:30:00Z&until=2025-11-04T05:00:00Z'

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 import { makeDataDir, startEarshot, takeFreePort } from '../earshot.ts'
 import { inheritedEnvironment } from '../inherited.ts'
 
-/** Runs what the Dockerfile describes, with the packages that are installed here. */
+/** Runs the steps of the Dockerfile with the packages that are installed here. */
 
 const root = join(import.meta.dirname, '../..')
 const read = (name: string) => readFile(join(root, name), 'utf8')

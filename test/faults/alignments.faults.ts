@@ -8,8 +8,8 @@ import { answer, serveModel } from '../support/monitors/model-server.ts'
 import { connectTo } from './database.ts'
 
 /**
- * Tests that an alignment that is killed at any time is completed, and pays for each answer only once, unless it was in
- * flight.
+ * Tests that an alignment completes even if it is killed at any time, and pays for each answer only once, except for
+ * answers in flight.
  */
 
 const seed = inject('seeds')[0] ?? 1

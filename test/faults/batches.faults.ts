@@ -7,8 +7,8 @@ import { answer } from '../support/monitors/model-server.ts'
 import { connectTo } from './database.ts'
 
 /**
- * Tests that runs in batches that are killed at any time submit each request once, and store and charge each result
- * once.
+ * Tests that batch runs submit each request once, and store and charge each result once, even if they are killed at any
+ * time.
  */
 
 const seed = inject('seeds')[0] ?? 1
@@ -17,7 +17,7 @@ const kills = Math.max(4, Math.ceil(inject('rounds') / 5))
 const count = 1_200
 const sendingKills = 2
 const perRequest = 200
-/** What a request of the stand-in costs, at half the price. */
+/** The cost of a request to the stand-in, at half the price. */
 const price = (1_000 * 1_000 + 100 * 10_000) / 1_000_000 / 2
 
 const conversation = (number: number) => ({

@@ -1,4 +1,4 @@
-// Writes directly to the database what would take too long through requests.
+// Writes data directly to the database that would take too long to create through requests.
 import { join } from 'node:path'
 import pg from 'pg'
 import { generateKey, hashKey, keyPrefix } from '../../server/platform/identity/keys.ts'

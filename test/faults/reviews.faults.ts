@@ -6,8 +6,8 @@ import { openClient } from './client.ts'
 import { connectTo, insertCalls, insertReviewers, type Reviewer } from './database.ts'
 
 /**
- * Tests that while reviewers claim conversations and the service and its database are killed, each conversation gets
- * its two reviews and none is lost.
+ * Tests that each conversation gets its two reviews, and none is lost, even if the service and its database are killed
+ * while reviewers claim conversations.
  */
 
 const seed = inject('seeds')[0] ?? 1

@@ -6,8 +6,8 @@ import { answer, serveModel } from '../support/monitors/model-server.ts'
 import { connectTo } from './database.ts'
 
 /**
- * Tests that runs that are killed at any time end with one result for each conversation, and pay for each result only
- * once.
+ * Tests that runs end with one result for each conversation, and pay for each result only once, even if they are killed
+ * at any time.
  */
 
 const seed = inject('seeds')[0] ?? 1

@@ -4,7 +4,10 @@ import { ask, makeDataDir, provision, startEarshot, takeFreePort } from '../ears
 import { seededRandom } from '../malformed.ts'
 import { connectTo } from './database.ts'
 
-/** A process that is killed between the results of items and the score leaves one score for each conversation, the right one. */
+/**
+ * Tests that each conversation ends up with exactly one score, the right one, even if a process is killed between the
+ * items' results and the score.
+ */
 
 const seed = inject('seeds')[0] ?? 1
 const kills = 3

@@ -1,5 +1,5 @@
 // Runs the service as in a large installation, for many rounds: there are processes for requests and for jobs, with a
-// database, a storage, and external services, each behind an unreliable network.
+// database, file storage, and external services, each behind an unreliable network.
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises'

@@ -30,7 +30,7 @@ const store = async (at: string): Promise<string> => {
 const stored = (stream: EventStream) =>
   stream.events.filter(({ resource }) => resource === 'conversations').map(({ id }) => id)
 
-it('sends the readers of each process what any process stores, and ends streams of a revoked key everywhere', async () => {
+it('sends changes of any process to the readers of all, and ends streams of a revoked key everywhere', async () => {
   const created = await ask(one.url, 'POST', '/v1/api-keys', key, { name: 'Reader', role: 'viewer' })
   const reader = { authorization: `Bearer ${created.body.key}` }
   const streams = [await openEventStream(one.url, reader), await openEventStream(two.url, reader)]
@@ -41,7 +41,7 @@ it('sends the readers of each process what any process stores, and ends streams 
   for (const stream of streams) await stream.ended
 })
 
-it('replays what was missed, also in another process, and through the balancer', async () => {
+it('replays missed changes, even in another process, and through the balancer', async () => {
   const [first, witness] = [await openEventStream(one.url, headers), await openEventStream(two.url, headers)]
   await first.ready()
   await witness.ready()
@@ -59,7 +59,7 @@ it('replays what was missed, also in another process, and through the balancer',
   for (const stream of [witness, again, proxied]) await stream.close()
 })
 
-it('ends streams when a process stops, and the next one says what to request again', async () => {
+it('ends streams when a process stops, and the next one tells clients what to request again', async () => {
   const stream = await openEventStream(two.url, headers)
   await stream.ready()
   const position = stream.lastEventId() ?? ''

@@ -56,7 +56,7 @@ const roleOf: [operations: RegExp, role: Role][] = [
   [/^GET \/v1\/(integrations|otlp)/, 'member'],
   [/^(POST|PATCH|DELETE) \/v1\/destinations/, 'admin'],
   [/^\w+ \/v1\/failed-jobs/, 'admin'],
-  // Keys of model providers cost money. Members only choose among the models.
+  // Using a model provider's key costs money. Members can only choose among the models.
   [/^\w+ \/v1\/model-providers/, 'admin'],
   [/^GET \/v1\/models$/, 'member'],
   [/^GET \/v1\/destinations\/\{id\}\/deliveries/, 'member'],

@@ -124,7 +124,7 @@ const credentials = { accessKeyId: 'AKIA0000', secretAccessKey: 'not-much-of-a-s
 const company = await makeCompany(server, key)
 const scheduleBody = await makeScheduleBody(server, key)
 
-/** Returns variants of a text with one change each, and similar texts. */
+/** Returns variants of a string with one change each, and similar strings. */
 const forgeries = (genuine: string, other: string): string[] => {
   const altered = Array.from({ length: Math.ceil(genuine.length / 5) }, (_, index) => {
     const at = index * 5

@@ -55,7 +55,7 @@ export const makeJudgments = async (
   return reviewIds
 }
 
-/** Creates as many judged conversations in each half, half of them affected. */
+/** Creates this many judged conversations in each half, half of them affected. */
 export const makeJudged = async (
   server: TestServer,
   { id: org, key }: { id: string; key: string },

@@ -1,4 +1,4 @@
-// Searches for a text everywhere that the service writes.
+// Searches for a string everywhere that the service writes.
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sql } from 'kysely'
@@ -31,7 +31,7 @@ const findInFiles = async (folder: string, text: string): Promise<string[]> => {
   return found
 }
 
-/** Returns where a text occurs. The text consists of lowercase letters and digits. */
+/** Returns where a string occurs. The string consists of lowercase letters and digits. */
 export const findTraces = async ({ deps, logged }: TestServer, text: string): Promise<string[]> => [
   ...(await findInTables(deps.db, text)),
   ...(await findInFiles(deps.config.dataDir, text)),

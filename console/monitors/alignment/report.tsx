@@ -120,7 +120,7 @@ const Apply = ({ monitor, alignment, proposal }: ProposalProps) => {
   const [reason, setReason] = useState('')
   const isAdmin = useMay('admin')
   const isGated = monitor.requireGain && proposal.verdict !== 'shown'
-  if (isGated && !isAdmin) return <p className={styles.soft}>This monitor requires a shown gain.</p>
+  if (isGated && !isAdmin) return <p className={styles.soft}>This monitor requires a proven gain.</p>
   return (
     <div>
       <Button onClick={() => setConfirming(true)}>Apply</Button>
@@ -143,7 +143,7 @@ const Apply = ({ monitor, alignment, proposal }: ProposalProps) => {
         </p>
         {proposal.verdict !== 'shown' && <p>The test half doesn’t show an improvement over the current version.</p>}
         {isGated && (
-          <Field label="Reason for publishing without a shown gain">
+          <Field label="Reason for publishing without a proven gain">
             {(ids) => <Input {...ids} value={reason} onChange={({ target }) => setReason(target.value)} />}
           </Field>
         )}

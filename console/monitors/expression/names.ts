@@ -65,8 +65,8 @@ const functions: Name[] = [
   { name: 'mentions', about: "Whether a pattern occurs, such as mentions('refund|money back')", after: "('" },
   { name: 'mentioning', about: 'The turns that contain a pattern', after: "('" },
   { name: 'calls', about: 'Calls to a tool', after: "('" },
-  { name: 'first', about: 'The first turn, or up to the given number of turns', after: '(' },
-  { name: 'last', about: 'The last turn, or up to the given number of turns', after: '(' },
+  { name: 'first', about: 'The first turn, or the given number of first turns', after: '(' },
+  { name: 'last', about: 'The last turn, or the given number of last turns', after: '(' },
   { name: 'after', about: 'The turns after the first of the given turns', after: '(' },
   { name: 'before', about: 'The turns before the first of the given turns', after: '(' },
   { name: 'size', about: 'The number of turns or characters', after: '()' },
@@ -95,7 +95,7 @@ const isInString = (before: string): boolean =>
   (before.replace(/\\./g, '').match(/'/g) ?? []).length % 2 === 1 ||
   (before.replace(/'(?:\\.|[^'\\])*'/g, '').match(/"/g) ?? []).length % 2 === 1
 
-/** Returns the names that can follow a text, and where the name that is being typed starts. */
+/** Returns the names that can follow the text, and where the name that is being typed starts. */
 export const namesAfter = (before: string): { from: number; names: Name[] } | undefined => {
   if (isInString(before)) return undefined
   const [path = ''] = /[A-Za-z_][\w.]*$/.exec(before) ?? []
@@ -114,7 +114,7 @@ export const namesAfter = (before: string): { from: number; names: Name[] } | un
   return { from, names: roots }
 }
 
-/** Returns the name at a position of a text. */
+/** Returns the name at a position in the text. */
 export const nameAt = (text: string, at: number): (Name & { from: number; to: number }) | undefined => {
   const end = at + (/^\w*/.exec(text.slice(at))?.[0].length ?? 0)
   const found = namesAfter(text.slice(0, end))

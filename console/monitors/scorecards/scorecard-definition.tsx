@@ -6,7 +6,7 @@ import styles from './scorecard.module.css'
 
 const words: Record<NotApplicable, string> = {
   exclude: 'Excluded',
-  full: 'All points',
+  full: 'Full points',
   zero: 'No points',
 }
 

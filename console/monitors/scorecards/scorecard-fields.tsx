@@ -22,7 +22,7 @@ const mostBands = 20
 
 const rules: { value: NotApplicable; label: string }[] = [
   { value: 'exclude', label: 'Exclude its points' },
-  { value: 'full', label: 'Award all points' },
+  { value: 'full', label: 'Award full points' },
   { value: 'zero', label: 'Award no points' },
 ]
 

@@ -23,7 +23,7 @@ describe('a time axis', () => {
     expect(shortTime(hour, [hour])).toBe('Nov 20, 07:00')
   })
 
-  it('takes a day with a clock change for a day', () => {
+  it('treats a day with a clock change as one day', () => {
     for (const hours of [23, 25]) {
       const start = new Date(2026, 9, 25)
       const end = new Date(start.getTime() + hours * 3_600_000)

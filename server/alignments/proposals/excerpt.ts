@@ -6,7 +6,7 @@ import type { Turn } from '../../transcripts/turn.ts'
 const longestExcerpt = 800
 const longestTurn = 300
 
-/** Removes personal numbers and addresses, and shortens a text. */
+/** Removes personal numbers and addresses from text, and shortens it. */
 export const redacted = (text: string, length: number): string => storable(String(redact(text)), length)
 
 const lineOf = (turn: Turn): string => {

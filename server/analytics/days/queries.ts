@@ -195,7 +195,7 @@ export const insertGroups = async (trx: Db, org: OrgId, days: Date[]): Promise<v
 
 /**
  * Joins the groups at one grain. Every conversation has a group, but a left join lets the planner expect one as well.
- * Comparing texts lets the planner use a hash table although columns can be null.
+ * Comparing text lets the planner use a hash table even though columns can be null.
  */
 const joinGroups = (org: OrgId, grain: number, alias: string) => {
   const columns = columnsOfGrain.get(grain) ?? []

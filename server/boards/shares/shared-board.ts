@@ -42,7 +42,9 @@ export const sharedBoards = (app: App, deps: Deps): void => {
     if (!share) throw gone()
     const { org } = read
     if (shares.take(share.id) < 0) {
-      throw new ApiError('rateLimited', 'This link is opened too often.', { retryAfterSeconds: 1 })
+      throw new ApiError('rateLimited', 'This link has been opened too often. Try again in a moment.', {
+        retryAfterSeconds: 1,
+      })
     }
     const { status, entitlements } = await getOrganization(db, org)
     if (status === 'suspended') throw gone()

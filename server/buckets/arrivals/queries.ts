@@ -6,8 +6,8 @@ import { nextRows } from '../../platform/db/pages.ts'
 import type { Page } from '../../platform/http/paging.ts'
 
 /**
- * Returns whether any bucket checks conversations after this kind of news: when they arrive, when their results arrive,
- * when their sound is measured, or when their tags change.
+ * Returns whether any bucket checks conversations after this kind of event: when they arrive, when their results
+ * arrive, when their sound is measured, or when their tags change.
  */
 export const hasFollowing = async (
   db: Db,

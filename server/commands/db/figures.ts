@@ -7,7 +7,7 @@ export const bytes = (count: number): string => {
 }
 
 /**
- * Estimates the remaining time, assuming that the speed stays the same. Returns an empty text while the speed is
+ * Estimates the remaining time, assuming that the speed stays the same. Returns an empty string while the speed is
  * unknown.
  */
 export const timeLeft = (elapsedMs: number, done: number, total: number): string => {

@@ -34,7 +34,7 @@ export const openSpool = () => {
       length += text.length
       if (length > inMemory) await spill()
     },
-    /** Reads the collected text once, between two other texts, and deletes it. */
+    /** Reads the collected text once, between two other strings, and deletes it. */
     read: (before: string, after: string): Readable => {
       const whole = async function* () {
         yield before

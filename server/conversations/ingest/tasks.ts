@@ -71,7 +71,10 @@ const turnsOfLong = defineTask({
 
 type Content = { content: string; hints: Partial<IngestHints> }
 
-/** When redacted words are spoken, who speaks when, as far as the transcript says, and when turns can be spoken at most. */
+/**
+ * When redacted words are spoken, when each side speaks if the transcript says so, and the longest times that turns can
+ * take.
+ */
 export type SpokenTimes = { redacted: RedactedSpans; utterances: Utterance[]; possible: TimeSpan[] }
 
 const readTimesNow = ({ content, hints }: Content): SpokenTimes => {

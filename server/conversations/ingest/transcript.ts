@@ -42,7 +42,7 @@ export const giveTranscript = (value: unknown, hints: IngestHints): GivenTranscr
 
 /**
  * PostgreSQL stores at most 1 MiB of words per text. Text of this length always stays below that limit: in the worst
- * known case, a text that consists only of short addresses, the words take four times the size of the text.
+ * known case, text that consists only of short addresses, the words take four times the size of the text.
  */
 const searchableBytes = 200_000
 
@@ -52,7 +52,7 @@ const searchableText = (turns: Turn[]): string => {
   let room = searchableBytes
   for (const { text } of turns) {
     if (text === null) continue
-    // A text never has more characters than bytes, so only texts near the limit are measured.
+    // A string never has more characters than bytes, so only strings near the limit are measured.
     if (text.length * 3 > room) {
       texts.push(Buffer.from(text.slice(0, room), 'utf8').subarray(0, room).toString('utf8'))
       room -= Math.min(room, Buffer.byteLength(text, 'utf8'))

@@ -23,7 +23,7 @@ const escapeText = (text: string): string =>
 const linkTo = ({ label, url }: Link): string =>
   `<${url.replaceAll('|', '%7C').replaceAll('>', '%3E')}|${escapeText(label).replaceAll('|', '¦')}>`
 
-/** Formats a text. `verbatim` prevents channel and group names, such as `@here`, from notifying anyone. */
+/** Formats text. `verbatim` prevents channel and group names, such as `@here`, from notifying anyone. */
 const mrkdwn = (text: string, limit: number) => ({ type: 'mrkdwn', text: cut(text, limit), verbatim: true })
 
 const section = (text: string) => ({ type: 'section', text: mrkdwn(text, longest.section) })

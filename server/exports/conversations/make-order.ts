@@ -34,7 +34,7 @@ export const makeConversationOrder = async (
 ): Promise<ConversationOrder> => {
   // Only the endpoint that creates exports writes the configuration, in this format.
   const config = stored as ConversationConfiguration
-  if (until === null) throw new Error('An export of conversations has an end')
+  if (until === null) throw new Error('A conversation export must have an end')
   const names = await findNames(db, org, [config.filter])
   const cells = cellsOf(config)
   const fields = cells.flatMap(({ source }) => (source.kind === 'field' ? source.monitorId : []))

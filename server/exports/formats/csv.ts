@@ -16,7 +16,7 @@ const writeHeader = (out: TextBytes, layout: Layout): void => {
 
 type Type = ReturnType<typeof tupleTypes>[number]
 
-/** Writes JSON as a text, in its own bytes or new ones. */
+/** Writes JSON as text. Uses the source's own bytes if they need no change. */
 const writePlain = (out: TextBytes, type: 'value' | 'list', source: TextSource, start: number, length: number) => {
   const { bytes, start: from, length: count } = plainText(type, { bytes: source.bytes, start, length })
   out.text(bytes === source.bytes ? source : textSource(bytes), from, from + count)

@@ -25,7 +25,7 @@ const blockBytes = 256 * 1024
 const roomOfCell = 64
 
 /**
- * Returns whether spreadsheets could treat a text as a formula, according to OWASP's list of characters. Full-width
+ * Returns whether spreadsheets could treat a string as a formula, according to OWASP's list of characters. Full-width
  * signs have three bytes.
  */
 const beginsFormula = (bytes: Uint8Array, start: number, end: number): boolean => {
@@ -53,7 +53,7 @@ const escapeOf = (byte: number): string => JSON.stringify(String.fromCharCode(by
 
 export type TextSource = { bytes: Buffer; view: DataView }
 
-/** Wraps a buffer. All texts in the buffer can share the result. */
+/** Wraps a buffer. All strings in the buffer can share the result. */
 export const textSource = (bytes: Buffer): TextSource => ({
   bytes,
   view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength),
@@ -109,7 +109,7 @@ export const textBytes = () => {
     }
   }
 
-  /** Copies a text and doubles its quotes. Copies four bytes at once if they don't include a quote. */
+  /** Copies a string and doubles its quotes. Copies four bytes at once if they don't include a quote. */
   const quoted = (source: TextSource, start: number, end: number) => {
     let at = start
     for (; end - at >= 4; at += 4) {
@@ -155,7 +155,7 @@ export const textBytes = () => {
       bytes.set(start === 0 && end === from.length ? from : from.subarray(start, end), length)
       length += end - start
     },
-    /** Writes a UTF-8 text as a JSON string. */
+    /** Writes UTF-8 text as a JSON string. */
     jsonText: ({ bytes: from }: TextSource, start: number, end: number) => {
       makeRoom(escapedBytes * (end - start) + roomOfCell)
       bytes[length++] = quote
@@ -166,7 +166,7 @@ export const textBytes = () => {
       }
       bytes[length++] = quote
     },
-    /** Writes a text that needs no quotes. */
+    /** Writes a string that needs no quotes. */
     plain: (text: string) => {
       makeRoom(Buffer.byteLength(text) + roomOfCell)
       length += bytes.write(text, length)
@@ -235,8 +235,8 @@ export const textBytes = () => {
       length += 24
     },
     /**
-     * Writes a UTF-8 text. Texts that a spreadsheet would run as a formula get a leading apostrophe. Empty texts are
-     * quoted.
+     * Writes a UTF-8 string. Strings that a spreadsheet would run as a formula get a leading apostrophe. Empty strings
+     * are quoted.
      */
     text: (source: TextSource, start: number, end: number) => {
       makeRoom(2 * (end - start) + roomOfCell)

@@ -6,7 +6,7 @@ import type { Slice } from '../slice.ts'
 import type { Format } from './format.ts'
 import { columnsOf, schemaOf } from './parquet-columns.ts'
 
-/** Except for long texts, a column of a row group is smaller than this, so it fits on a single page. */
+/** Except for long strings, a column of a row group is smaller than this, so it fits on a single page. */
 const pageBytes = 2 ** 20
 
 /** Compresses a page. The output is a single chunk, because Zstandard hardly ever makes data larger. */

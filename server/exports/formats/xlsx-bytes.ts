@@ -1,6 +1,6 @@
 /**
  * Writes the XML of a sheet into blocks of bytes. Creating a string for each of ten million cells would take longer
- * than everything else, so texts are escaped while they are copied from the database's bytes to the file's.
+ * than everything else, so text is escaped while it is copied from the database's bytes to the file's.
  */
 
 import { dayMs } from '../../platform/durations.ts'
@@ -21,7 +21,7 @@ const styles = { plain: 0, timestamp: 1, heading: 2 } as const
 const epochSerial = 25_569
 /**
  * The first serial date is 1900-03-01. Spreadsheets disagree about earlier dates, because Excel assumes that 1900 had a
- * 29 February.
+ * February 29.
  */
 const firstSerial = 61
 /** The last date in Excel is 9999-12-31. */
@@ -47,7 +47,7 @@ const tails = {
 const hexDigits = latin1('0123456789abcdef')
 
 export class SheetBytes {
-  /** The number of texts that were too long for a cell. */
+  /** The number of strings that were too long for a cell. */
   cutCells = 0
   /** The completed blocks. */
   full: Buffer[] = []
@@ -89,7 +89,7 @@ export class SheetBytes {
     this.#close(tails.endOfValue)
   }
 
-  /** Writes a text as an index into the shared strings. */
+  /** Writes a string as an index into the shared strings. */
   shared(column: number, index: number): void {
     this.#open(column, tails.shared)
     this.#digits(index)
@@ -142,7 +142,7 @@ export class SheetBytes {
     this.#close(tails.endOfText)
   }
 
-  /** Writes a UTF-8 text. The type of its cell is text, so it is never a formula. */
+  /** Writes a UTF-8 string. The type of its cell is text, so it is never a formula. */
   text(column: number, source: Buffer, start: number, length: number): void {
     // Readers would otherwise drop white space at the start and end.
     const spaced = length > 0 && ((source[start] ?? 0) <= 0x20 || (source[start + length - 1] ?? 0) <= 0x20)
@@ -233,7 +233,7 @@ export class SheetBytes {
   }
 
   #fitted(source: Buffer, start: number, length: number): void {
-    // A text never has more code units than bytes.
+    // A string never has more code units than bytes.
     if (length <= maxCellLength) {
       this.#escaped(source, start, start + length)
       return

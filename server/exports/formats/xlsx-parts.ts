@@ -65,13 +65,11 @@ export const sheetStart = (widths: number[], frozen: boolean) => {
 export const sheetEnd = (filter?: string) => `</sheetData>${filter ? `<autoFilter ref="${filter}"/>` : ''}</worksheet>`
 
 /**
- * Shared strings stay in memory until the sheet is written, so their size is limited. Once the limit is reached, texts
- * are written into their cells.
+ * Shared strings stay in memory until the sheet is written, so their size is limited. Once the limit is reached,
+ * strings are written into their cells.
  */
 const maxSharedBytes = 16 * 2 ** 20
-/**
- * The maximum length of a shared string. Longer texts rarely repeat, and cells count how often they truncate a text.
- */
+/** The maximum length of a shared string. Longer strings rarely repeat, and cells count how often they truncate one. */
 const maxSharedItemBytes = 1024
 
 export type SharedStrings = {

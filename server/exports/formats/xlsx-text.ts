@@ -1,4 +1,4 @@
-/** Writes texts into the XML of a workbook: UTF-8 with escapes for characters that XML and Excel reserve. */
+/** Writes text into the XML of a workbook: UTF-8 with escapes for characters that XML and Excel reserve. */
 
 const latin1 = (text: string) => new Uint8Array(Buffer.from(text, 'latin1'))
 
@@ -29,7 +29,7 @@ special[0xef] = 1 // U+FFFE and U+FFFF, which XML forbids, start with this byte.
 
 const isHex = (byte = 0) => (byte >= 48 && byte <= 57) || (byte >= 65 && byte <= 70) || (byte >= 97 && byte <= 102)
 
-/** Returns whether the `_` starts a text like `_xHHHH`, which readers would interpret as an escape. */
+/** Returns whether the `_` starts text like `_xHHHH`, which readers would interpret as an escape. */
 const looksEscaped = (text: Uint8Array, at: number, end: number) =>
   end - at >= 6 && text[at + 1] === 0x78 && [2, 3, 4, 5].every((place) => isHex(text[at + place]))
 

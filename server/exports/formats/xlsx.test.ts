@@ -62,7 +62,7 @@ describe('XLSX', () => {
     const [lines, markup] = ['one\r\ntwo\rthree\n four \n', '<&>]]>&amp;"']
     const rows = [lines, markup, '_x0041_ \u0001\u001f', '\ufffe\uffff\ufeff'].map((text) => rowOf(text))
     const workbook = await workbookOf(await fileOf(rows, layout))
-    // Excel escapes these texts (ECMA-376, ST_Xstring), but this reader does not decode the escapes.
+    // Excel escapes these strings (ECMA-376, ST_Xstring), but this reader does not decode the escapes.
     const escaped = ['_x005F_x0041_ _x0001__x001F_', '_xFFFE__xFFFF_\ufeff']
     const read = [2, 3, 4, 5].map((row) => workbook.getWorksheet('Calls')?.getCell(row, 19).value)
     expect(read).toEqual([lines, markup, ...escaped])

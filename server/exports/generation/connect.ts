@@ -30,6 +30,6 @@ export const connect = async (
     }
   }
   const snapshot = await openSnapshot(primary, { applicationName, settings })
-  if (!snapshot) throw new Error('A primary is not waited for')
+  if (!snapshot) throw new Error('Opening the primary returned no snapshot')
   return snapshot
 }

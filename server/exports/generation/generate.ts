@@ -82,16 +82,14 @@ export const generate = async (
     else last = reply
   })
   // The exit handler reports the same errors.
-  child.on('error', (err) => log.warn({ err }, 'the process of an export failed'))
+  child.on('error', (err) => log.warn({ err }, 'the export process failed'))
   if (child.stderr) {
-    createInterface({ input: child.stderr }).on('line', (line) =>
-      log.warn({ line }, 'output of the process of an export'),
-    )
+    createInterface({ input: child.stderr }).on('line', (line) => log.warn({ line }, 'output of the export process'))
   }
   // If the message can't be sent, the process has ended.
   child.send(task, () => {})
   const ending = await endOf(child, signal)
   if (last?.type === 'generated') return last.generated
   if (last) throw errorOf(last.failure)
-  throw new Error(`The process of an export ended with ${ending}`)
+  throw new Error(`The export process ended with ${ending}`)
 }

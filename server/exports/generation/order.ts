@@ -52,7 +52,9 @@ export const monitorIdsOf = ({ cells, monitorIds }: Pick<ConversationOrder, 'cel
 /** An order for the conversations of an experiment and their observations. */
 export type ObservationOrder = FileOrder & {
   experimentId: string
-  /** The outcomes in the order of the launch, with the pinned versions of their monitors, which can have several. */
+  /**
+   * The outcomes in the order set at launch, with their monitors' pinned versions. A monitor can have several outcomes.
+   */
   outcomes: { id: string; name: string; version: number }[]
 }
 

@@ -14,7 +14,7 @@ const idForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const instantForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 const checked = (form: RegExp, text: string): string => {
-  if (!form.test(text)) throw new TypeError('An id or an instant is in another form than those of the database')
+  if (!form.test(text)) throw new TypeError('An ID or a time does not have the database’s format')
   return text
 }
 
@@ -154,13 +154,13 @@ export type CellSource =
   | { kind: 'signal' | 'sound'; path: string[] }
   | { kind: 'result' | 'score'; monitorId: string }
   | { kind: 'categories'; monitorId: string }
-  /** A field in a monitor's newest result: a number, a list of texts, or any other value. */
+  /** A field in a monitor's newest result: a number, a list of strings, or any other value. */
   | { kind: 'field'; monitorId: string; field: string; as: 'number' | 'list' | 'value' }
   /** The outcome of a scorecard item, or the scorecard's band. */
   | { kind: 'scorecard'; monitorId: string; itemId: string | null }
   | { kind: 'affected' | 'excerpt' | 'transcript' }
 
-/** Returns a text as an SQL expression. Hexadecimal digits need no quoting. */
+/** Returns a string as an SQL expression. Hexadecimal digits need no quoting. */
 const literal = (text: string): string => `convert_from(decode('${Buffer.from(text).toString('hex')}', 'hex'), 'UTF8')`
 
 const measureName = /^[A-Za-z0-9]+$/

@@ -14,7 +14,7 @@ import { collectResults } from './results.ts'
 import { openSource, type Size } from './sources.ts'
 
 /**
- * The maximum number of bytes of text in a slice. Ordinary texts are far below this limit. Slices with very long texts
+ * The maximum number of bytes of text in a slice. Ordinary text is far below this limit. Slices with very long text
  * have fewer rows.
  */
 const maxBytes = 32 * 1024 * 1024
@@ -73,7 +73,7 @@ export const openReading = async (snapshot: Snapshot, plan: Plan): Promise<Expor
     return (isDense ? copyResultsAmong : copyResultsOfEach)(snapshot, org, columns, positionsOf(page), take)
   }
 
-  /** Splits a page into several slices if its texts are too large. */
+  /** Splits a page into several slices if its text is too large. */
   const slicesOf = async function* (page: CallPage, size: Size): AsyncGenerator<Slice> {
     const collected = collectResults(page, measured, {
       keepsAll,
@@ -99,7 +99,7 @@ export const openReading = async (snapshot: Snapshot, plan: Plan): Promise<Expor
       const size: Size = { rows: rowsPerSlice, bytes }
       let rows = 0
       for await (const page of pages(size)) {
-        // The next pages may have shorter texts.
+        // The next pages may have shorter text.
         size.rows = Math.min(rowsPerSlice, size.rows * 2)
         for await (const slice of slicesOf(page, size)) {
           rows += slice.rows

@@ -82,7 +82,7 @@ const pagesOfWindow = async function* (
   size: Size,
 ): AsyncGenerator<CallPage> {
   const { since, until } = selection
-  if (since === undefined || until === undefined) throw new Error('An export has a window')
+  if (since === undefined || until === undefined) throw new Error('An export must have a window')
   for (let after: CallPosition | undefined; ; ) {
     const limit = size.rows
     const collected = collectCalls({ ...tuple, rows: limit, bytes: size.bytes })

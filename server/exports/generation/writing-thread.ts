@@ -11,7 +11,7 @@ import { failureOf } from './messages.ts'
 import type { FileDestination, Given, WriterMessage } from './writing.ts'
 
 const port = parentPort
-if (!port) throw new Error('This runs in a thread')
+if (!port) throw new Error('This module must run in a thread')
 
 // The thread that started this one has passed these values.
 const { format: name, key, storage } = workerData as FileDestination

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { openSplit } from './split.ts'
 
-/** Splits a text into chunks that end at these positions, and returns both parts. */
+/** Splits text into chunks that end at these positions, and returns both parts. */
 const splitOf = (text: string | Buffer, ends: number[] = []) => {
   const bytes = Buffer.from(text)
   const split = openSplit()

@@ -18,7 +18,7 @@ export const replayDelivery = async (
   { id, status, payload, contentType }: Delivery,
 ): Promise<void> => {
   if (status === 'pending')
-    throw new ApiError('conflict', 'The announced data is still being fetched. Wait until it finishes.')
+    throw new ApiError('conflict', 'Earshot is still fetching this delivery’s data. Wait until it has finished.')
   if (payload === null) throw new ApiError('conflict', 'The payload is no longer stored, so it cannot be replayed.')
   const settle: Settle = async (trx, settled) => {
     await updateDelivery(trx, actor.org, id, { ...settled, ...(settled.status === 'erased' && { payload: null }) })

@@ -32,7 +32,7 @@ type Turn = {
   tool: { name: string; callId: string; arguments: unknown; result: unknown } | null
 }
 
-/** Returns the speakers, texts, and tools as one line for each turn. */
+/** Returns the speaker, text, and tool of each turn as one line. */
 const turnsOf = (turns: Turn[]) =>
   turns.map(({ role, kind, text, startMs, tool }) =>
     [role, kind, startMs, tool ? `${tool.name} ${JSON.stringify(tool.arguments ?? tool.result)}` : text].join(' | '),

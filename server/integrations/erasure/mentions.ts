@@ -35,7 +35,8 @@ const mentions = (org: string, payload: string, hashes: ReadonlySet<string>): bo
     .some((candidate) => hashes.has(tombstoneHash(org, candidate)))
 
 /**
- * Decrypts a payload. Returns an empty text if the service's key has changed, because then nobody can read the payload.
+ * Decrypts a payload. Returns an empty string if the service's key has changed, because then nobody can read the
+ * payload.
  */
 const open = async (
   secrets: Secrets,

@@ -13,7 +13,7 @@ export type ModelPrompt = {
   schema: object
 }
 
-/** A WAV file with a text that describes it. */
+/** A WAV file and its description. */
 export type PromptSound = { caption: string; wav: Buffer; seconds: number }
 
 export type ModelTokens = {
@@ -128,7 +128,7 @@ export const postJson = (url: URL, headers: Record<string, string>, body: object
   body: JSON.stringify(body),
 })
 
-/** Joins the texts of a response that consists of blocks. */
+/** Joins the text of a response that consists of blocks. */
 export const joinTexts = (blocks: readonly unknown[], isText: (block: Record<string, unknown>) => boolean): string =>
   blocks
     .map((block) => {

@@ -1,5 +1,5 @@
 /**
- * Estimates the number of tokens in a text. The estimate is a third too high for English and about right for Chinese,
+ * Estimates the number of tokens in text. The estimate is a third too high for English and about right for Chinese,
  * because small windows are better than rejected ones.
  */
 export const estimateTokens = (text: string): number => Math.ceil(Buffer.byteLength(text) / 3)

@@ -22,7 +22,7 @@ export type RequestTerms = {
   signal: AbortSignal
   /** The end of the request by `clock`. No wait extends beyond it. */
   deadline: number
-  /** When another endpoint is asked instead, so that nothing waits longer for this one. */
+  /** The time at which another endpoint is asked instead. Nothing waits longer for this one. */
   fallbackAt?: number | undefined
   /** The owner of the request. Owners take turns. */
   owner: string

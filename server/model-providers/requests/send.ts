@@ -119,7 +119,7 @@ export const openEndpoint = ({ kind, settings, contextTokens, timeoutMs, transpo
 
   /** Returns the request that asks a model. */
   const write = (model: string, { system, shared, sounds, user, schema }: ModelPrompt) => {
-    if (sounds && !dialect.takesSound) throw new EndpointError('refused', 'this kind of provider takes no sound')
+    if (sounds && !dialect.takesSound) throw new EndpointError('refused', 'this kind of provider does not accept sound')
     const isDescribed = settings.structuredOutput === 'prompt'
     return dialect.ask(settings, {
       model,
@@ -148,7 +148,7 @@ export const openEndpoint = ({ kind, settings, contextTokens, timeoutMs, transpo
   ): Promise<TranscriptionReply | undefined> => {
     const { transcribe: requestOf, readTranscription } = dialect
     if (!requestOf || !readTranscription)
-      throw new EndpointError('refused', 'this kind of provider takes no recordings')
+      throw new EndpointError('refused', 'this kind of provider does not accept recordings')
     const request = requestOf(settings, { model, audio, isTimed: returnsTimes(model) })
     return readWith(readTranscription, await send(request, signal))
   }

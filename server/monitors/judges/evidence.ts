@@ -21,7 +21,7 @@ const longestPassage = 2_000
 /** Occurrences of a short quote beyond this number are not worth reading. */
 const mostPlaces = 5
 
-/** Normalizes a text to composed characters and single spaces. */
+/** Normalizes text to composed characters and single spaces. */
 const fold = (text: string): string => text.toWellFormed().normalize('NFC').replace(/\s+/gu, ' ').trim()
 
 /**

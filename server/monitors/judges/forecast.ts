@@ -18,7 +18,7 @@ export type Forecast = {
 const mostCounted = 20_000
 
 /**
- * Estimates the number of tokens in a text as current tokenizers would count them. This is more accurate than
+ * Estimates the number of tokens in text as current tokenizers would count them. This is more accurate than
  * `estimateTokens`, but can be too low, so it is not used for limits.
  */
 const countTokens = (text: string): number => {

@@ -47,7 +47,7 @@ const quoteLine = ({ index, role, kind, startMs, interrupted }: Turn, text: stri
   })
 
 /**
- * Splits a text into overlapping parts, so that text at a boundary is complete in one of them. Does not split surrogate
+ * Splits text into overlapping parts, so that text at a boundary is complete in one of them. Does not split surrogate
  * pairs.
  */
 const cutIntoPieces = (text: string, length: number): string[] => {

@@ -31,7 +31,7 @@ async function* peopleOf(db: Db, org: OrgId, now: Date, after: string | undefine
   for await (const { id } of eachOfPages(batch, (page) => listDue(db, org, now, page), after)) yield { id, summaries }
 }
 
-/** Replaces a summary that takes too long. It would take as long a minute later, and nobody would get a digest. */
+/** Replaces a summary that takes too long. It would take just as long a minute later, and nobody would get a digest. */
 const missingSummary: Section = {
   title: 'Summary',
   lines: [{ text: 'The summary of this period took too long to compute.', path: '/' }],

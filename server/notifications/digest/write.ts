@@ -17,7 +17,7 @@ type Digest = {
 
 const longestLine = 300
 
-/** Puts a text on one line and shortens it, because names and titles can contain anything. */
+/** Puts text on one line and shortens it, because names and titles can contain anything. */
 const tidy = (text: string, limit = longestLine): string => cut(text.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim(), limit)
 
 const titles: Record<Cadence, string> = { daily: 'Daily digest', weekly: 'Weekly digest' }

@@ -86,7 +86,7 @@ export const openLocalStore = async (folder: string, sweeps?: Sweeps): Promise<B
     try {
       file = await open(join(await folderOf(organization, kind), name), constants.O_RDONLY | constants.O_NOFOLLOW)
       const found = await file.stat()
-      if (!found.isFile()) throw new Error('A stored file is not a file.')
+      if (!found.isFile()) throw new Error('A stored file is not a regular file.')
       const contentType = await readTrailer(file, found.size)
       return { file, bytes: found.size - trailerBytes, contentType, modifiedAt: found.mtime }
     } catch (error) {

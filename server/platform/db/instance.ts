@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import type { Db } from './database.ts'
 
 /**
- * Returns the identity of this database. Dumps and copies have the same identity. `restore` next to a bucket creates a
- * new one.
+ * Returns the identity of this database. Dumps and copies have the same identity. A `restore` with files in a bucket
+ * creates a new one.
  */
 export const readInstanceId = async (db: Db): Promise<string> =>
   (await db.selectFrom('instance').select('id').executeTakeFirstOrThrow()).id

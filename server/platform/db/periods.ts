@@ -45,6 +45,6 @@ export const resolvePeriod = async (db: Db, period: ZonedPeriod, at?: Date): Pro
   const { rows } = await sql<{ since: Date; until: Date }>`
     SELECT ${since}::timestamptz(3) AS since, ${until}::timestamptz(3) AS until`.execute(db)
   const [bounds] = rows
-  if (!bounds) throw new Error('A period has bounds')
+  if (!bounds) throw new Error('A period must have bounds')
   return bounds
 }

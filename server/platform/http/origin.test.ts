@@ -5,8 +5,8 @@ import { makeOrganization, makePerson } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
 
 /**
- * Returns a function that writes with a session, as a page on `origin` does that the browser opened under the name
- * `host`.
+ * Returns a function that sends a write request with a session, like a page on `origin` that the browser opened under
+ * the name `host`.
  */
 const writer = async (env: Record<string, string>, ownOrigin?: string) => {
   const server = await testServer({ EARSHOT_TRUST_PROXY: '1', ...env })

@@ -19,7 +19,7 @@ type DeliveryDeps = {
   baseUrl: () => string
 }
 
-/** Returns the context in which a text is sealed. */
+/** Returns the context in which an email's text is sealed. */
 export const mailContext = (org: OrgId, mailId: string): string => `${org}/mail/${mailId}`
 
 /** Returns a sender at the service's host. An IP address has no mailbox, so for one, another name is used. */

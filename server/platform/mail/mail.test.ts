@@ -18,7 +18,7 @@ beforeEach(async () => {
   org = orgIdOf((await makeOrganization(server)).id)
 })
 
-/** Returns a service with this mail server. */
+/** Returns a service that uses this mail server. */
 const withSmtp = (url: string | undefined): ServiceDeps => {
   const { smtp } = loadConfig(url === undefined ? {} : { EARSHOT_SMTP_URL: url })
   return { ...server.deps, config: { ...server.deps.config, smtp } }

@@ -19,7 +19,7 @@ export type Mail = { to: string[]; subject: string; text: string; html?: string 
 
 type MailOptions = {
   /**
-   * Encrypts the text while it is stored. This is for a text that grants access to its reader, such as an invitation
+   * Encrypts the text while it is stored. This is for text that grants access to its reader, such as an invitation
    * link.
    */
   sealWith?: Secrets

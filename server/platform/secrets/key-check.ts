@@ -1,4 +1,4 @@
-// Checks whether the secret key is unchanged, using a text that was encrypted at the first start.
+// Checks whether the secret key is unchanged, using a string that was encrypted at the first start.
 import type { Db } from '../db/database.ts'
 import { keepKeyCheck, readKeyCheck, replaceKeyCheck } from '../db/instance.ts'
 import type { Secrets } from './secrets.ts'
@@ -26,7 +26,7 @@ const refuse = (): never => {
 type Keyed = { db: Db; secrets: Secrets }
 
 type Parts = Keyed & {
-  /** Lists the newest texts that were encrypted for other purposes. */
+  /** Lists the newest values that were encrypted for other purposes. */
   listStored: (db: Db) => Promise<SealedText[]>
 }
 
@@ -40,7 +40,7 @@ export const checkSecretKey = async ({ db, secrets, listStored }: Parts): Promis
   if (known.length > 0 && !known.some((each) => opens(secrets, each))) refuse()
 }
 
-/** Checks the key. If it is the first one, stores a text for later checks. */
+/** Checks the key. If it is the first one, stores a string for later checks. */
 export const claimSecretKey = async (parts: Parts): Promise<void> => {
   await checkSecretKey(parts)
   const { db, secrets } = parts

@@ -8,7 +8,7 @@ type Column = {
   column: string
   /** The column that orders secrets by age. */
   since: string
-  /** The boolean column that distinguishes encrypted texts, if the column also contains others. */
+  /** The boolean column that distinguishes encrypted values, if the column also contains others. */
   flag?: string
 }
 

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 
 export type Secrets = {
   /**
-   * Encrypts a text. `context` identifies the secret, such as `organizationId/webhook/id`, and a copy in another
+   * Encrypts a string. `context` identifies the secret, such as `organizationId/webhook/id`, and a copy in another
    * context can't be decrypted.
    */
   seal: (plain: string, context: string) => string

@@ -92,7 +92,7 @@ export const changeAddress = (app: App, deps: SignInDeps): void => {
 
   /**
    * Emails a link to the new address, unless another account has it. The person can't tell which, because the earlier
-   * link ends in both cases, and the response takes as long.
+   * link ends in both cases, and the response takes the same time.
    */
   const askToConfirm = async (org: OrgId, userId: string, email: string): Promise<void> => {
     await db.transaction().execute(async (trx) => {

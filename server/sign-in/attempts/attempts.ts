@@ -10,9 +10,7 @@ import { listJoinedAllOrgs } from '../queries.ts'
 import { findUserIdByEmail, forgetAttempts, takeAttempt } from './queries.ts'
 
 const cookieName = 'device'
-/**
- * The time after its last sign-in for which a device stays known. After that, a lost or sold device becomes unknown.
- */
+/** How long a device stays known after its last sign-in, so that a lost or sold device becomes unknown. */
 const deviceSeconds = 90 * 24 * 60 * 60
 
 export type SignInAttempt = {

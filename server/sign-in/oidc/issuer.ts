@@ -11,7 +11,7 @@ const timeoutSeconds = 5
  */
 const discoveryLifetimeMs = 60 * 60_000
 
-/** The reason why a person was rejected. The sign-in page has a text for each reason. */
+/** The reason why a person was rejected. The sign-in page has a message for each reason. */
 export type Refusal =
   | 'declined'
   | 'expired'

@@ -93,7 +93,7 @@ const decide = (
 }
 
 /**
- * Returns whether the file is an original whose recording was redacted once, and then refused. What was redacted stays
+ * Returns whether the file is an original whose recording was redacted once, and then refused. Redacted content stays
  * redacted, even if the organization no longer redacts, so this file is never served.
  */
 const isOnlyOriginal = ({ blobKey, redactedSpans }: Pick<Recording, 'blobKey' | 'redactedSpans'>): boolean =>

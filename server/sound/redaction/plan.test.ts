@@ -51,7 +51,7 @@ it('refuses recordings with speech that the transcript does not contain', () => 
   expect(plan(timesOf([]), mono)).toEqual(untranscribed)
   // Short turns can be missing.
   expect(plan(timesOf(all.filter(({ startMs }) => startMs !== 4_000)), stereo)).toEqual({ spans: [] })
-  // What was redacted before needs no transcript.
+  // Spans that were redacted before need no transcript.
   expect(plan(timesOf(turns), stereo, [[12_500, 20_000]])).toEqual({ spans: [[12_500, 20_000]] })
 })
 

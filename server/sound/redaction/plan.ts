@@ -63,7 +63,10 @@ const hasSpeechOutside = (channels: Segment[][], spans: TimeSpan[]): boolean => 
 
 type Known = Pick<SpokenTimes, 'utterances' | 'possible'> & { redacted: TimeSpan[] }
 
-/** Returns why the transcript doesn't tell what is spoken when in the recording, or undefined if it does. */
+/**
+ * Returns the reason why the transcript doesn't show when its words are spoken in the recording, or undefined if it
+ * does.
+ */
 const findFault = (
   channels: Segment[][],
   { utterances, possible, redacted }: Known,

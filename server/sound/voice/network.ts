@@ -50,7 +50,7 @@ const readParameters = (file: Uint8Array): Parameters => {
     at += length
     return [name, part]
   })
-  if (at !== values.length) throw new Error('The file of the voice network has another length than its parameters')
+  if (at !== values.length) throw new Error('The voice network file does not have the length of its parameters')
   return Object.fromEntries(read)
 }
 

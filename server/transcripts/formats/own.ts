@@ -5,8 +5,8 @@ import { knownRole } from '../roles.ts'
 import { type Turn, turnKinds, turnRoles } from '../turn.ts'
 
 /**
- * Reads Earshot's own format. A role and a text are sufficient. Errors are reported, because users of this format can
- * fix them.
+ * Reads Earshot's own format. A role and text are sufficient. Errors are reported, because users of this format can fix
+ * them.
  */
 
 const fault = (index: number, property: string, must: string) =>

@@ -1,4 +1,4 @@
-// Erased conversations stay erased, although parts of them arrive again.
+// Checks that erased conversations stay erased, even if parts of them arrive again.
 import { wav } from '../../make.ts'
 import type { Stage, Traffic } from '../stage.ts'
 

@@ -1,4 +1,4 @@
-// Sends webhooks of providers, each several times and in any order.
+// Sends providers' webhooks, each several times and in random order.
 import { createHmac } from 'node:crypto'
 import { sample } from '../../samples/ingest/sample.ts'
 import { providerSecret, type Stage, type Traffic } from '../stage.ts'

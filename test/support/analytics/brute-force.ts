@@ -1,4 +1,4 @@
-// Compares answers of analytics with counting all rows one by one.
+// Compares analytics responses with figures that are counted from all rows, one by one.
 
 import { sql } from 'kysely'
 import type { Static } from 'typebox'
@@ -211,7 +211,7 @@ export const expectExact = async (server: TestServer, history: History, queries:
         )
       expectFigure(group, valuesIn(since, until), query, what)
       for (const { start, end, ...figure } of group.series ?? []) {
-        // Times are texts in JSON.
+        // Times are strings in JSON.
         const [from, to] = [new Date(start).getTime(), new Date(end).getTime()]
         expectFigure(figure, valuesIn(from, to), query, `${what} from ${new Date(start).toISOString()}`)
       }

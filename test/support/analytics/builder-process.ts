@@ -1,4 +1,4 @@
-// Stores sums of hours in a separate process, without a pause, and considers every hour quiet. node builder-process.ts
+// Stores hourly sums in a separate process, without pauses, and treats every hour as quiet. node builder-process.ts
 // ORGANIZATION
 
 import { buildNext, thin } from '../../../server/analytics/days/build.ts'

@@ -193,7 +193,7 @@ export const drawOrder = (draw: Draw, { org, companies, agents, groups, monitors
 }
 
 /**
- * Parses CSV with empty cells as null. Empty texts are quoted, and an apostrophe before a text that looks like a
+ * Parses CSV with empty cells as null. Empty strings are quoted, and an apostrophe before a string that looks like a
  * formula is removed.
  */
 export const parseCsv = (text: string): ExpectedRow[] =>

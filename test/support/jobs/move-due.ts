@@ -1,8 +1,8 @@
 import type { Db } from '../../../server/platform/db/database.ts'
 
 /**
- * Moves when delayed jobs of this name are due, by their attempts so far if given. The instants are computed here: on a
- * cluster, an UPDATE of jobs can't add an interval to a column.
+ * Shifts the due time of delayed jobs with this name, or only of those with this many attempts so far. The instants are
+ * computed here: on a cluster, an UPDATE of jobs can't add an interval to a column.
  */
 export const moveDue = async (db: Db, name: string, byMs: number, attempt?: number): Promise<void> => {
   const delayed = await db

@@ -57,11 +57,11 @@ const openStore = (answerLine: AnswerLine) => {
     next: undefined as 'lost' | 'failed' | undefined,
     /** Runs after each request was carried out, before the response is sent. */
     beforeResponse: async (): Promise<unknown> => undefined,
-    /** Whether batches end as soon as somebody asks about them. */
+    /** Whether batches end as soon as their status is requested. */
     endsItself: false,
     /** The error code with which batches are rejected. */
     rejects: undefined as string | undefined,
-    /** Ends all batches in progress. Requests are answered unless they have another fate. */
+    /** Ends all batches in progress. Requests are answered unless `fateOf` returns something else. */
     end: async (fateOf: (line: Line, at: number) => Fate = () => 'answered') => {
       for (const batch of batches.filter(isOpen)) await endBatch(batch, answerLine, fateOf)
     },
@@ -88,7 +88,7 @@ const openStore = (answerLine: AnswerLine) => {
 
 type Store = ReturnType<typeof openStore>
 
-/** Answers requests to a path. Returns null if what the path names does not exist. */
+/** Answers requests to a path. Returns null if the path's resource does not exist. */
 type Route = {
   method: string
   path: RegExp

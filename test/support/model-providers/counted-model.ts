@@ -7,7 +7,7 @@ const tokenizer = new Tiktoken(encoding)
 
 const counts = new Map<string, number>()
 
-/** Counts the tokens of a text. Instructions are the same in many requests, so counts are kept. */
+/** Counts the tokens in text. Instructions are the same in many requests, so counts are kept. */
 const countTokens = (text: string): number => {
   const known = counts.get(text)
   if (known !== undefined) return known
@@ -23,7 +23,7 @@ const sentences = [
   'At the end, both confirm the new time, so there is no open request left.',
 ]
 
-/** Returns a value from 0 to 1 that always belongs to this text. */
+/** Returns a value from 0 to 1 that is always the same for this text. */
 const fractionOf = (text: string): number => {
   let hash = 2_166_136_261
   for (const character of text) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 16_777_619)

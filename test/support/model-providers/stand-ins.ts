@@ -14,13 +14,13 @@ export const standInModel = 'model-a'
 const accessKeyId = 'AKIDSTANDIN'
 const region = 'eu-central-1'
 
-/** What the model reads, in the same form for all kinds. */
+/** The model's text input, in the same form for all kinds of providers. */
 export type Asked = {
   kind: ProviderKind
   model: string
   system: string
   user: string
-  /** What the model hears. */
+  /** The model's audio input. */
   sounds?: Heard[]
   schema: unknown
   path: string

@@ -1,5 +1,5 @@
 // Stands in for the transcription APIs of OpenAI and Azure: it checks requests as their documentation requires, and
-// transcribes every sound between silences to a text that counts them.
+// transcribes each sound between silences to its number.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import type { ProviderKind } from '../../../server/model-providers/settings.ts'
@@ -44,14 +44,14 @@ const isWav = (file: Buffer): boolean =>
 
 const mostBytes = 25 * 1024 * 1024
 
-/** Reads a valid request, or returns the failure that the API would answer. */
+/** Reads a valid request, or returns the error that the API would return. */
 const readRequest = async (body: Buffer, contentType: string) => {
   const form = await new Response(new Uint8Array(body), { headers: { 'content-type': contentType } }).formData()
   const [model, format, file] = ['model', 'response_format', 'file'].map((name) => form.get(name))
   if (typeof model !== 'string' || typeof format !== 'string' || !(file instanceof File)) return new Failure(400)
   const wav = Buffer.from(await file.arrayBuffer())
   if (!isWav(wav) || wav.length > mostBytes || !file.name.endsWith('.wav')) return new Failure(400)
-  // Newer models take no other format.
+  // Newer models accept no other format.
   if (model.includes('transcribe') && format !== 'json') return new Failure(400)
   return { model, format, wav }
 }
@@ -65,7 +65,7 @@ const paths: Partial<Record<ProviderKind, RegExp>> = {
 const isAllowed = (kind: ProviderKind, { headers }: IncomingMessage): boolean =>
   kind === 'azure-openai' ? headers['api-key'] === standInKey : headers.authorization === `Bearer ${standInKey}`
 
-/** Returns the failure that the API would answer to a request at a wrong address or without the key. */
+/** Returns the error that the API would return for a request with the wrong path or without the key. */
 const checkRequest = (kind: ProviderKind, request: IncomingMessage): Failure | undefined => {
   if (!isAllowed(kind, request)) return new Failure(401)
   return request.method === 'POST' && paths[kind]?.test(request.url ?? '') ? undefined : new Failure(404)

@@ -69,7 +69,7 @@ export class Refusal {
   }
 }
 
-/** Sends a text that is not wrapped as model output. */
+/** Sends text that is not wrapped as model output. */
 export class Raw {
   readonly text: string
 
@@ -99,7 +99,7 @@ const send = (response: ServerResponse, value: unknown): void => {
   else response.end(JSON.stringify(value))
 }
 
-/** Wraps texts and answers that `answering` returns as model output, and sends anything else unchanged. */
+/** Wraps strings and answers that `answering` returns as model output, and sends anything else unchanged. */
 export const serveModel = async (answering: Answering, whenOver?: Parameters<typeof serve>[1]) => {
   const asked: ModelRequest[] = []
   const server = await serve(async (request, response) => {

@@ -13,7 +13,7 @@ export type SubjectFields = {
   /** Further signals, besides those computed from the turns. */
   signals?: object
   /**
-   * Each turn is a text such as `agent: Hello`, or an object as it is sent. There is no transcript if this is
+   * Each turn is a string such as `agent: Hello`, or an object as it is sent. There is no transcript if this is
    * undefined.
    */
   turns?: (string | object)[]

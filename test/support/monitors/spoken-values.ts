@@ -1,4 +1,4 @@
-// Generates numbers, dates, and times, and spells them like people say them. Uses none of the code that reads them.
+// Generates numbers, dates, and times, and spells them as people say them. Uses none of the code that reads them.
 import type { Draw } from '../exports/random.ts'
 
 /** A value, how it is said, and everything that the same words can mean. */

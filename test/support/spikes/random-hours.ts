@@ -4,7 +4,7 @@ import type { Hour } from '../../../server/spikes/detector.ts'
 
 export type UniformRandom = () => number
 
-/** Returns random numbers from 0 to below 1 by the algorithm sfc32 of Chris Doty-Humphrey. */
+/** Returns random numbers from 0 up to but not including 1, with Chris Doty-Humphrey's sfc32 algorithm. */
 export const seeded = (seed: number): UniformRandom => {
   let [a, b, c, counter] = [seed | 0, 0x9e3779b9, 0x243f6a88, 1]
   const random = () => {

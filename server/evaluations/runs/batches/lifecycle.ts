@@ -112,7 +112,7 @@ const submit = async (task: Task): Promise<Next> => {
   const file = batch.fileId ?? (await client.upload(model, requests, batch.id, signal))
   await attempt.transaction(async (trx) => {
     const present = await lockBatch(trx, org, batch.id)
-    if (present?.status !== 'new') throw new Error('The batch has moved on.')
+    if (present?.status !== 'new') throw new Error('The batch is no longer new.')
     const submittingAt = deps.clock.now()
     await updateBatch(trx, org, batch.id, {
       status: 'submitting',

@@ -31,7 +31,7 @@ class Sha256 {
   }
 
   reset(): void {
-    throw new Error('A hash is only used once')
+    throw new Error('A hash can only be used once')
   }
 }
 

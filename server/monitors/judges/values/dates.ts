@@ -4,7 +4,7 @@ import { cardinalAt, ordinalAt, rowAt } from './spelled.ts'
 import { timesIn } from './times.ts'
 import { isMark, isQuoted, isWord, type Passage, type Token } from './tokens.ts'
 
-/** Finds the dates in a text: `May 3rd`, `the third of May`, `15.4.`, `4/15/2026`, `2026-04-15`. Pure. */
+/** Finds the dates in text: `May 3rd`, `the third of May`, `15.4.`, `4/15/2026`, `2026-04-15`. Pure. */
 
 /** The languages for which all month names are known. */
 const languages = ['en', 'de', 'fr', 'es', 'it', 'pt', 'nl']

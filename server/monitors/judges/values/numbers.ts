@@ -5,8 +5,8 @@ import { cardinalAt, decimalsAt, ordinalAt, rowAt, type SpelledNumber } from './
 import { isMark, isQuoted, isWord, type Passage, type Token } from './tokens.ts'
 
 /**
- * Finds the numbers in a text, in digits or in English words. Each number has one or more readings. For example, 1,234
- * is 1234 or 1.234. A number is always read as a whole: 24 is not a reading of `twenty-four fifty`. Pure.
+ * Finds the numbers in text, in digits or in English words. Each number has one or more readings. For example, 1,234 is
+ * 1234 or 1.234. A number is always read as a whole: 24 is not a reading of `twenty-four fifty`. Pure.
  */
 
 /** Decimal numbers as text, without leading or trailing zeros, so that they compare exactly. */

@@ -2,7 +2,7 @@ import { isDenied } from './denied.ts'
 import { rowAt } from './spelled.ts'
 import { isMark, isQuoted, isWord, type Passage, type Token, tokensOf } from './tokens.ts'
 
-/** Finds the words of a value in a text. Digits can be spelled, as in `A one two three`. Pure. */
+/** Finds the words of a value in text. Digits can be spelled, as in `A one two three`. Pure. */
 
 /** Scripts that are written without spaces between words. */
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u

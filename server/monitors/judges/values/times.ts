@@ -3,7 +3,7 @@ import { endsPhrase } from './phrases.ts'
 import { cardinalAt, rowAt } from './spelled.ts'
 import { isMark, isQuoted, isWord, type Passage, type Token } from './tokens.ts'
 
-/** Finds the times of day in a text: `4:15 pm`, `four fifteen`, `half past four`, `noon`. Pure. */
+/** Finds the times of day in text: `4:15 pm`, `four fifteen`, `half past four`, `noon`. Pure. */
 
 /** The hours that the same words can mean, and the minute. */
 type ReadTime = { hours: number[]; minute: number; end: number }

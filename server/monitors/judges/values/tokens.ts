@@ -55,7 +55,7 @@ export type Passage = {
 const isInWord = (text: string, at: number): boolean =>
   at > 0 && at < text.length && /^[\p{L}\p{M}\p{N}]{2}$/u.test(text.slice(at - 1, at + 1))
 
-/** Opens a quote within a text. If the quote starts or ends within a word, the whole word counts. */
+/** Opens a quote within text. If the quote starts or ends within a word, the whole word counts. */
 export const passageOf = (text: string, start = 0, end = text.length): Passage => {
   let [first, last] = [start, end]
   while (isInWord(text, first)) first--

@@ -26,7 +26,7 @@ export const spend = (amount: number): void => {
 }
 
 /**
- * The maximum number of comparisons in a search. In the worst case, a search compares nearly all of a text at each
+ * The maximum number of comparisons in a search. In the worst case, a search compares nearly all of a string at each
  * position of another. It is one call to the engine, which nothing can interrupt, and takes at most about 0.3 s.
  */
 const mostCompared = 1_000_000_000

@@ -18,7 +18,7 @@ const distance = (a: string, b: string): number => {
   return row[b.length] ?? 0
 }
 
-/** Returns `; did you mean …?`, or an empty text if no name is similar. */
+/** Returns `; did you mean …?`, or an empty string if no name is similar. */
 export const closest = (name: string, known: readonly string[]): string => {
   const [nearest] = known
     .map((one) => ({ one, far: distance(name.slice(0, 40).toLowerCase(), one.toLowerCase()) }))

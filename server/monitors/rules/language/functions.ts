@@ -85,7 +85,7 @@ const requireTurns = (checker: Checker, on: CelType, name: string, node: SyntaxN
   if (on.name !== turnsType) throw fault(checker, `${name} is a function of turns, not of ${on.name}`, node)
 }
 
-/** Searches a text. If it is the text of a turn, records the turn, so that it can be quoted. */
+/** Searches a string. If it is the text of a turn, records the turn, so that it can be quoted. */
 const searchText = (receiver: SyntaxNode, pattern: Pattern) => {
   const turn = receiver.op === '.' && receiver.args[1] === 'text' ? receiver.args[0] : undefined
   return (evaluator: Evaluator, scope: unknown): boolean => {

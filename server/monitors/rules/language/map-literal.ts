@@ -17,7 +17,7 @@ export type MapKind = {
 const scalars = ['string', 'int', 'uint', 'double', 'bool', 'null', 'google.protobuf.Timestamp']
 const isDynamic = ({ kind, name }: CelType) => kind === 'dyn' || name.startsWith('dyn')
 
-/** Returns whether a type is a list of texts. An empty list can have entries of any type. */
+/** Returns whether a type is a list of strings. An empty list can have entries of any type. */
 const isListOfTexts = ({ kind, valueType }: CelType) =>
   kind === 'list' && (valueType === undefined || ['string', 'T'].includes(valueType.name) || isDynamic(valueType))
 

@@ -79,7 +79,7 @@ const mixNumbers = (node: SyntaxNode): void => {
   })
 }
 
-/** The functions that can create texts and lists of any length. */
+/** The functions that can create strings and lists of any length. */
 const makers = ['lowerAscii', 'upperAscii']
 
 const countMade = (node: SyntaxNode): void => {

@@ -13,7 +13,7 @@ export type Pattern = {
   occursIn: (text: string, folded?: string) => boolean
   /** Finds the first match. */
   find: (text: string, folded?: string) => { start: number; end: number } | undefined
-  /** The size of the pattern, which determines the time needed to compile it and to read each character of a text. */
+  /** The size of the pattern, which determines the time needed to compile it and to read each character of the text. */
   steps: number
   /** Its maximum memory. */
   bytes: number

@@ -5,7 +5,7 @@ import type { RuleSource } from '../source.ts'
 
 export type KeyedRule = RuleSource & { key: string }
 
-/** Adds the key to a rule. The key is created once for many uses, because the texts can be long. */
+/** Adds the key to a rule. The key is created once for many uses, because the expressions can be long. */
 export const keyed = (rule: RuleSource): KeyedRule => {
   const { expression, score, categories, fields, over } = rule
   return { ...rule, key: JSON.stringify([expression, score, categories, fields, over]) }

@@ -41,7 +41,7 @@ const inOrder = (tables: string[], references: Reference[]): string[] => {
   const ordered: string[] = []
   const visit = (table: string, path: string[]): void => {
     if (ordered.includes(table)) return
-    if (path.includes(table)) throw new ClusterError(`The tables ${path.join(', ')} refer to each other in a circle.`)
+    if (path.includes(table)) throw new ClusterError(`The tables ${path.join(', ')} have circular references.`)
     for (const reference of references) {
       if (reference.table === table && tables.includes(reference.target)) visit(reference.target, [...path, table])
     }
@@ -159,13 +159,13 @@ const placeTable = async (client: pg.ClientBase, { table, text }: Statement): Pr
     await client.query(text)
     const after = await readDigest(client, table)
     if (!isSame(before, after))
-      throw new ClusterError(`its ${before.rows} rows before and ${after.rows} rows after differ`)
+      throw new ClusterError(`the rows before (${before.rows}) and after (${after.rows}) differ`)
     await client.query('COMMIT')
   } catch (error) {
     await client.query('ROLLBACK').catch(() => {})
     const reason = error instanceof Error ? error.message : String(error)
     throw new ClusterError(
-      `${table}: ${reason}. This table is unchanged and the tables before it are placed. Run the command again.`,
+      `${table}: ${reason}. This table is unchanged, and the tables before it are done. Run the command again.`,
       {
         cause: error,
       },

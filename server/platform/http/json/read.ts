@@ -105,7 +105,7 @@ type Reading = {
   isForeign?: boolean | undefined
 }
 
-/** Parses a text of known size. Throws if a value can't be stored unchanged. */
+/** Parses text of known size. Throws if a value can't be stored unchanged. */
 export const parseCounted = (text: string, counts: JsonCounts, { apart, isForeign = false }: Reading = {}): unknown => {
   const value = parse(text)
   if (counts.isSuspicious) {
