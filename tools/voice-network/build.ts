@@ -21,7 +21,10 @@ const values = parameters.map(([, name, length]) => {
 })
 
 const { parseWat } = await wabt()
-const code = parseWat('kernel.wat', readFileSync(join(root, 'server/sound/voice/kernel.wat'), 'utf8'), { simd: true })
+const code = parseWat('kernel.wat', readFileSync(join(root, 'server/platform/matrices/kernel.wat'), 'utf8'), {
+  simd: true,
+  relaxed_simd: true,
+})
 
 mkdirSync(target, { recursive: true })
 writeFileSync(join(target, 'parameters.bin'), Buffer.concat(values))

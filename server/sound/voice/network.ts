@@ -1,7 +1,7 @@
 // Runs Silero VAD (version 5, for 8 kHz), a network that distinguishes voice from other sounds, without a runtime.
 // Several windows are computed at once, because only the last step needs the result of the previous window.
 
-import { type Kernel, openKernel } from './kernel.ts'
+import { type Kernel, openKernel } from '../../platform/matrices/kernel.ts'
 
 export const sampleRate = 8_000
 /** The network rates windows of this many samples (32 ms). */
