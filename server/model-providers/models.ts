@@ -15,7 +15,7 @@ import { costOf, findPrice } from './prices.ts'
 import { listSealedProviders, type SealedProvider } from './queries.ts'
 import { openProviderHealth } from './record-health.ts'
 import type { RequestLog } from './request-log/request-log.ts'
-import type { ModelPrompt, ModelReply, ModelTokens, TranscriptionReply } from './requests/dialect.ts'
+import type { EmbeddingReply, ModelPrompt, ModelReply, ModelTokens, TranscriptionReply } from './requests/dialect.ts'
 import { EndpointError } from './requests/endpoint-error.ts'
 import { estimateSoundTokens, estimateTokens } from './requests/estimate-tokens.ts'
 import { type Gate, openGate, type RequestTerms, type Timing } from './requests/gate.ts'
@@ -46,6 +46,16 @@ export type ModelLink = {
   takesSound: boolean
   /** Undefined if this kind of provider can't transcribe recordings. */
   transcription?: ModelTranscription | undefined
+  /** Undefined if this kind of provider can't embed texts. */
+  embedding?: ModelEmbedding | undefined
+}
+
+/** A model that turns texts into vectors. */
+export type ModelEmbedding = {
+  /** The provider and the model, `providerId/model`. */
+  name: string
+  /** Returns undefined if the response has not one vector for each text. */
+  embed: (texts: string[], terms: RequestTerms) => Promise<EmbeddingReply | undefined>
 }
 
 /** A model that transcribes recordings. */
@@ -117,6 +127,9 @@ type Asking = {
 
 /** Returns whether a kind of provider has models that accept sound. */
 const takesSound = (kind: SealedProvider['kind']): boolean => kind === 'openai-compatible' || kind === 'google'
+
+/** Returns whether a kind of provider embeds texts. */
+export const embeds = (kind: SealedProvider['kind']): boolean => kind === 'openai-compatible' || kind === 'azure-openai'
 
 /** Returns whether a kind of provider transcribes recordings. */
 export const transcribes = (kind: SealedProvider['kind']): boolean =>
@@ -268,11 +281,26 @@ export const openModels = (options: ModelsOptions): Models => {
         }, terms),
     })
 
+    const embedding = (): ModelEmbedding => ({
+      name: `${provider.id}/${model}`,
+      embed: (texts, terms) =>
+        gate.run(async (signal) => {
+          const tokens = texts.reduce((sum, text) => sum + estimateTokens(text), 0)
+          const { reply } = await sendWithinLimits(
+            tokens,
+            { ...terms, signal },
+            { ask: () => endpoint.embed(model, texts, signal), usedBy: (answered) => answered?.tokens ?? null },
+          )
+          return reply
+        }, terms),
+    })
+
     return {
       evaluator: `${provider.kind}:${model}`,
       limits,
       takesSound: takesSound(provider.kind),
       costOf: priced.costOf,
+      embedding: embeds(provider.kind) ? embedding() : undefined,
       transcription: transcribes(provider.kind) ? transcription() : undefined,
       batches: client && { name: `${provider.id}/${model}`, model, client, discount: priced.batchDiscount },
       ask: (prompt, terms) => gate.run((signal) => askWithinLimits(prompt, { ...terms, signal }), terms),

@@ -66,6 +66,12 @@ export type TranscribedSegment = { text: string; startMs: number; endMs: number 
 /** `segments` is null if the response has no times. */
 export type TranscriptionReply = { text: string; segments: TranscribedSegment[] | null }
 
+/** Texts to embed with one request. */
+export type EmbeddingOptions = { model: string; texts: string[] }
+
+/** The vectors are in the order of the texts. */
+export type EmbeddingReply = { vectors: number[][]; tokens: ModelTokens | null }
+
 /** Writes requests for one kind of provider, and reads its responses. */
 export type Dialect = {
   /** Whether `ask` accepts the shared start of a message. Otherwise, it is part of `user`. */
@@ -79,6 +85,10 @@ export type Dialect = {
   transcribe?: (settings: ProviderSettings, options: TranscriptionOptions) => FileRequest
   /** Returns undefined if the response has no transcript. */
   readTranscription?: (body: unknown) => TranscriptionReply | undefined
+  /** Undefined if this kind of provider can't embed texts. */
+  embed?: (settings: ProviderSettings, options: EmbeddingOptions) => HttpRequest
+  /** Returns undefined if the response has no vectors. */
+  readEmbeddings?: (body: unknown) => EmbeddingReply | undefined
   /** The requests that list the models. Undefined if the provider cannot list them. */
   list?: (settings: ProviderSettings) => HttpRequest[] | Promise<HttpRequest[]>
   /** Returns the models in one response, or undefined if it does not have the format of this kind of provider. */

@@ -5,6 +5,7 @@ import { readRetryAfter } from '../../platform/outbound/retry-after.ts'
 import type { ProviderKind, ProviderSettings } from '../settings.ts'
 import type {
   Dialect,
+  EmbeddingReply,
   FileRequest,
   HttpRequest,
   ModelPrompt,
@@ -153,6 +154,14 @@ export const openEndpoint = ({ kind, settings, contextTokens, timeoutMs, transpo
     return readWith(readTranscription, await send(request, signal))
   }
 
+  /** Returns the vectors of texts, or undefined if the response has not one for each of them. */
+  const embed = async (model: string, texts: string[], signal: AbortSignal): Promise<EmbeddingReply | undefined> => {
+    const { embed: requestOf, readEmbeddings } = dialect
+    if (!requestOf || !readEmbeddings) throw new EndpointError('refused', 'this kind of provider embeds no texts')
+    const reply = readWith(readEmbeddings, await send(requestOf(settings, { model, texts }), signal))
+    return reply?.vectors.length === texts.length ? reply : undefined
+  }
+
   /**
    * Returns the models that the provider offers, or undefined if it cannot list them. Throws if the response is not a
    * list of models.
@@ -171,7 +180,7 @@ export const openEndpoint = ({ kind, settings, contextTokens, timeoutMs, transpo
     return lists.flat()
   }
 
-  return { ask, transcribe, list, write, read, send }
+  return { ask, transcribe, embed, list, write, read, send }
 }
 
 export type Endpoint = ReturnType<typeof openEndpoint>

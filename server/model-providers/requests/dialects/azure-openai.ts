@@ -1,6 +1,7 @@
 // https://learn.microsoft.com/azure/foundry/openai/api-version-lifecycle
 import type { ProviderSettings } from '../../settings.ts'
 import { below, type Dialect, postJson } from '../dialect.ts'
+import { postTexts, readEmbeddings } from '../embeddings.ts'
 import { postAudio, readTranscription } from '../transcription.ts'
 import { completionBody, readCompletion } from './openai-compatible.ts'
 
@@ -18,7 +19,7 @@ export const endpointOf = (baseUrl: string): string => {
 const urlOf = (
   { baseUrl, apiVersion }: Pick<ProviderSettings, 'baseUrl' | 'apiVersion'>,
   deployment: string,
-  path: '/chat/completions' | '/audio/transcriptions',
+  path: '/chat/completions' | '/audio/transcriptions' | '/embeddings',
 ): URL => {
   const endpoint = endpointOf(baseUrl)
   if (apiVersion === undefined) return below(endpoint, `/openai/v1${path}`)
@@ -38,4 +39,7 @@ export const azureOpenai: Dialect = {
   transcribe: (settings, options) =>
     postAudio(urlOf(settings, options.model, '/audio/transcriptions'), headersOf(settings.apiKey), options),
   readTranscription,
+  embed: (settings, options) =>
+    postTexts(urlOf(settings, options.model, '/embeddings'), headersOf(settings.apiKey), options),
+  readEmbeddings,
 }

@@ -9,6 +9,7 @@ import {
   readModels,
   readTokens,
 } from '../dialect.ts'
+import { postTexts, readEmbeddings } from '../embeddings.ts'
 import { postAudio, readTranscription } from '../transcription.ts'
 
 type Usage = {
@@ -74,6 +75,8 @@ export const openaiCompatible: Dialect = {
   transcribe: ({ baseUrl, apiKey }, options) =>
     postAudio(below(baseUrl, '/audio/transcriptions'), bearer(apiKey), options),
   readTranscription,
+  embed: ({ baseUrl, apiKey }, options) => postTexts(below(baseUrl, '/embeddings'), bearer(apiKey), options),
+  readEmbeddings,
   list: ({ baseUrl, apiKey }) => [{ method: 'GET', url: below(baseUrl, '/models'), headers: bearer(apiKey) }],
   readList: (body) => readModels((body as { data?: unknown } | null)?.data, { id: 'id' }),
 }
