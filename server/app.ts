@@ -26,6 +26,7 @@ import { conversationTags } from './conversations/tags/routes.ts'
 import type { ServiceDeps } from './deps.ts'
 import { destinationDeliveries } from './destinations/deliveries/routes.ts'
 import { destinations } from './destinations/routes.ts'
+import { embeddings } from './embeddings/routes.ts'
 import { evaluationRuns } from './evaluations/runs/routes.ts'
 import { monitorTrials } from './evaluations/trials/routes.ts'
 import { experimentExports } from './experiments/exports/routes.ts'
@@ -112,6 +113,7 @@ const resources = [
   erasure,
   customerMetrics,
   modelProviders,
+  embeddings,
   monitors,
   monitorTemplates,
   monitorTrials,

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import packageFile from '../package.json' with { type: 'json' }
+import { openEmbedder } from './embeddings/embedder.ts'
 import { type Models, openModels } from './model-providers/models.ts'
 import { openRequestLog } from './model-providers/request-log/request-log.ts'
 import { type Judge, openJudge } from './monitors/judges/judge.ts'
@@ -109,6 +110,7 @@ export const openDeps = async (options: OpenOptions): Promise<ServiceDeps> => {
   const threads = closing(openThreads(new URL('./thread.ts', import.meta.url)))
   const requests = closing(openRequestLog({ db, clock, log }))
   const models = closing(openModels({ config: config.judge, clock, requests, tenants: { db, secrets, outbound, log } }))
+  const embedder = closing(openEmbedder({ db, models, clock, config }))
   const judge = closing(openJudge(models, config.judge.limits, clock))
   const jobs = closing(openJobs({ database, log }))
   const metrics = openMetrics({ database, countJobs: jobs.counts })
@@ -144,6 +146,7 @@ export const openDeps = async (options: OpenOptions): Promise<ServiceDeps> => {
     jobs,
     blobs,
     outbound,
+    embedder,
     judge,
     models,
     rules,

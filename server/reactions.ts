@@ -22,6 +22,8 @@ import {
 } from './buckets/arrivals/jobs.ts'
 import { removeErasedFromActions } from './bulk-actions/erased.ts'
 import { applyPolicyLater } from './conversations/recordings/expiry/jobs.ts'
+import { checkEmbeddingModel, refuseWhileEmbedding } from './embeddings/check-model.ts'
+import { embedStored } from './embeddings/lifecycle.ts'
 import { evaluateMetricRules, evaluateSoundRules, evaluateStored } from './evaluations/lifecycle.ts'
 import { scoreResults, scoreStored } from './evaluations/scorecards/jobs.ts'
 import { makeObservationOrder } from './experiments/exports/make-order.ts'
@@ -81,6 +83,7 @@ const consequences: { [Event in keyof Events]: Reaction<Event>[] } = {
     deriveMeasuresAgain,
     transcribeEnded,
     redactAgain,
+    embedStored,
     evaluateStored,
     evaluateMetricRules,
     evaluatePinned,
@@ -120,7 +123,7 @@ const consequences: { [Event in keyof Events]: Reaction<Event>[] } = {
   notificationsRead: [publishRead],
   organizationCreated: [createDefaultRules],
   destinationDeleted: [removeDeletedDestination, removeDestinationOfRoutes],
-  modelProviderDeleted: [refuseWhileTranscribing, refuseWhileUsed, refuseWhilePinned],
+  modelProviderDeleted: [refuseWhileTranscribing, refuseWhileEmbedding, refuseWhileUsed, refuseWhilePinned],
   memberRemoved: [
     revokeKeysOfMember,
     deletePersonalViews,
@@ -136,6 +139,8 @@ export const providers = {
   admitOwner,
   /** Locks the provider of a model. Throws if it can't transcribe recordings. */
   checkTranscriptionModel,
+  /** Locks the provider of a model. Throws if it can't embed texts. */
+  checkEmbeddingModel,
   /** Functions that runs over recordings need to transcribe them. */
   whyNothingIsTranscribed,
   startTranscriptions,

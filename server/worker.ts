@@ -10,6 +10,8 @@ import { applyPolicy, deleteExpired } from './conversations/recordings/expiry/jo
 import { deleteRecording, fetchRecording, sweepRecordings } from './conversations/recordings/jobs.ts'
 import type { ServiceDeps } from './deps.ts'
 import { deliverMessage, sweepMessageDeliveries } from './destinations/deliveries/jobs.ts'
+import { sortVectors } from './embeddings/cells/jobs.ts'
+import { embedNew, embedOlder } from './embeddings/lifecycle.ts'
 import { evaluateConversations, judge } from './evaluations/lifecycle.ts'
 import { evaluateBatch } from './evaluations/runs/batches/lifecycle.ts'
 import { evaluateRun } from './evaluations/runs/lifecycle.ts'
@@ -89,6 +91,9 @@ export const jobList: Job<ServiceDeps>[] = [
   measureOlder,
   measureRun,
   transcribe,
+  embedNew,
+  embedOlder,
+  sortVectors,
   compareLatencies,
   sweepWaitingRecordings,
   eraseMentions,

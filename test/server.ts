@@ -99,6 +99,8 @@ export const testServer = async (env: Record<string, string> = {}): Promise<Test
     PORT: '0',
     EARSHOT_DATA_DIR: dataDir,
     EARSHOT_SERVICE_KEY: serviceKey,
+    // Only the tests of embeddings start the process that computes them.
+    EARSHOT_EMBEDDINGS: 'off',
     ...env,
     ...spread?.switches,
   })

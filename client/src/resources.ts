@@ -370,6 +370,12 @@ const destinations = (send: Send) => ({
     send.json('POST', path`/v1/destinations/${id}/test`, {  }, options),
 })
 
+const embeddings = (send: Send) => ({
+  /** Get the progress of embeddings. */
+  getProgress: (options?: RequestOptions): Promise<Answer<'/v1/embeddings', 'get'>> =>
+    send.json('GET', '/v1/embeddings', {  }, options),
+})
+
 const experiments = (send: Send) => ({
   /** Launch an experiment. */
   launch: (body: Body<'/v1/experiments', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/experiments', 'post'>> =>
@@ -957,6 +963,7 @@ export class Resources {
   readonly conversations: ReturnType<typeof conversations>
   readonly customerMetrics: ReturnType<typeof customerMetrics>
   readonly destinations: ReturnType<typeof destinations>
+  readonly embeddings: ReturnType<typeof embeddings>
   readonly experiments: ReturnType<typeof experiments>
   readonly exportSchedules: ReturnType<typeof exportSchedules>
   readonly exports: ReturnType<typeof exports>
@@ -1000,6 +1007,7 @@ export class Resources {
     this.conversations = conversations(send)
     this.customerMetrics = customerMetrics(send)
     this.destinations = destinations(send)
+    this.embeddings = embeddings(send)
     this.experiments = experiments(send)
     this.exportSchedules = exportSchedules(send)
     this.exports = exports(send)

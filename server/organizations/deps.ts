@@ -15,8 +15,15 @@ type AdmitOwner = (
 /** Locks the provider of a model. Throws if it can't transcribe recordings. */
 export type CheckTranscriptionModel = (trx: Db, org: OrgId, model: string) => Promise<void>
 
+/** Locks the provider of a model. Throws if it can't embed texts. */
+export type CheckEmbeddingModel = (trx: Db, org: OrgId, model: string) => Promise<void>
+
 /**
- * Functions from higher floors. Creating an organization also adds its owner, and an organization's settings name a
- * model. Members, keys, and model providers are on higher floors, so their functions are passed in.
+ * Functions from higher floors. Creating an organization also adds its owner, and an organization's settings name
+ * models. Members, keys, and model providers are on higher floors, so their functions are passed in.
  */
-export type OrganizationDeps = Deps & { admitOwner: AdmitOwner; checkTranscriptionModel: CheckTranscriptionModel }
+export type OrganizationDeps = Deps & {
+  admitOwner: AdmitOwner
+  checkTranscriptionModel: CheckTranscriptionModel
+  checkEmbeddingModel: CheckEmbeddingModel
+}

@@ -21,6 +21,7 @@ const columns = [
   'redaction',
   'measure_sound as measureSound',
   'transcription_model as transcriptionModel',
+  'embedding_model as embeddingModel',
   sql<0 | 1 | null>`agent_channel`.as('agentChannel'),
   'sound_to_models as soundToModels',
   sql<'none' | 'mute' | 'beep' | null>`sound_redaction`.as('soundRedaction'),
@@ -105,6 +106,7 @@ type OrganizationChange = {
   redaction?: boolean
   measureSound?: boolean
   transcriptionModel?: string | null
+  embeddingModel?: string | null
   agentChannel?: 0 | 1 | null
   soundToModels?: boolean
   soundRedaction?: 'none' | 'mute' | 'beep' | null
@@ -122,6 +124,7 @@ export const updateOrganization = async (db: Db, org: OrgId, change: Organizatio
       ...(change.redaction !== undefined && { redaction: change.redaction }),
       ...(change.measureSound !== undefined && { measure_sound: change.measureSound }),
       ...(change.transcriptionModel !== undefined && { transcription_model: change.transcriptionModel }),
+      ...(change.embeddingModel !== undefined && { embedding_model: change.embeddingModel }),
       ...(change.agentChannel !== undefined && { agent_channel: change.agentChannel }),
       ...(change.soundToModels !== undefined && { sound_to_models: change.soundToModels }),
       ...(change.soundRedaction !== undefined && { sound_redaction: change.soundRedaction }),

@@ -26,7 +26,7 @@ import { getSpending } from './spending/queries.ts'
 const tags = ['Organizations']
 
 export const organizations = (app: App, deps: OrganizationDeps): void => {
-  const { db, identity, clock, checkTranscriptionModel } = deps
+  const { db, identity, clock, checkTranscriptionModel, checkEmbeddingModel } = deps
   const getOwn = async (trx: Db, org: OrgId) => {
     const month = monthOf(clock.now())
     const judgeSpending = { month: month.slice(0, 7), ...(await getSpending(trx, org, month)) }
@@ -186,6 +186,7 @@ export const organizations = (app: App, deps: OrganizationDeps): void => {
     ({ actor, body }) =>
       db.transaction().execute(async (trx) => {
         if (body.transcriptionModel) await checkTranscriptionModel(trx, actor.org, body.transcriptionModel)
+        if (body.embeddingModel) await checkEmbeddingModel(trx, actor.org, body.embeddingModel)
         await updateOrganization(trx, actor.org, body)
         await recordAudit(trx, actor, 'organization.update', { type: 'organization', id: actor.org })
         return getOwn(trx, actor.org)

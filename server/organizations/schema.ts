@@ -39,6 +39,13 @@ const TranscriptionModel = {
     'The model that transcribes recordings without a transcript, as `providerId/model`. The provider must be ' +
     'OpenAI-compatible or Azure OpenAI. Null transcribes none. Agents can override it.',
 }
+const EmbeddingModel = {
+  ...Nullable({ ...ProviderModel, examples: ['0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f/text-embedding-3-small'] }),
+  description:
+    'The model that embeds conversations for search by meaning, as `providerId/model`. The provider must be ' +
+    'OpenAI-compatible or Azure OpenAI. Null uses the built-in models, which send nothing to others. After a change, all ' +
+    'conversations are embedded again.',
+}
 const AgentChannel = {
   ...Nullable(RecordingChannel),
   description:
@@ -68,7 +75,7 @@ const MonthlyJudgeBudget = Nullable(
     maximum: 9_999_999_999,
     multipleOf: 0.01,
     description:
-      'The limit for LLM judge and transcription costs per calendar month, in US dollars. Null means no limit.',
+      'The limit for LLM judge, transcription, and embedding costs per calendar month, in US dollars. Null means no limit.',
   }),
 )
 
@@ -84,6 +91,7 @@ export const Organization = Closed(
     redaction: Redaction,
     measureSound: MeasureSound,
     transcriptionModel: TranscriptionModel,
+    embeddingModel: EmbeddingModel,
     agentChannel: AgentChannel,
     soundToModels: SoundToModels,
     soundRedaction: SoundRedaction,
@@ -112,7 +120,7 @@ export const OwnOrganization = Closed(
           Type.Number({ minimum: 0, description: 'Null without a monthly budget. At 0, judges stop.' }),
         ),
       },
-      { description: 'What LLM judges and transcription used this month.' },
+      { description: 'What LLM judges, transcription, and embeddings used this month.' },
     ),
   },
   { title: 'OwnOrganization' },
@@ -154,6 +162,7 @@ export const OwnOrganizationUpdate = Closed(
     redaction: Type.Optional(Redaction),
     measureSound: Type.Optional(MeasureSound),
     transcriptionModel: Type.Optional(TranscriptionModel),
+    embeddingModel: Type.Optional(EmbeddingModel),
     agentChannel: Type.Optional(AgentChannel),
     soundToModels: Type.Optional(SoundToModels),
     soundRedaction: Type.Optional(SoundRedaction),

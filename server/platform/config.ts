@@ -37,6 +37,7 @@ const toConfig = (values: Values, env: NodeJS.ProcessEnv) => ({
     limits: values.EARSHOT_JUDGE_LIMITS,
     prices: values.EARSHOT_JUDGE_PRICES,
   },
+  embeddings: values.EARSHOT_EMBEDDINGS,
   smtp: values.EARSHOT_SMTP_URL,
   oidc: oidcOf(values),
   telemetry: {

@@ -5,6 +5,7 @@ import type { RoutedDatabase } from './db/citus/routing.ts'
 import type { Db } from './db/database.ts'
 import type { Listener } from './db/listen.ts'
 import type { Replica } from './db/replica.ts'
+import type { Embedder } from './embedder.ts'
 import type { Metrics } from './http/metrics.ts'
 import type { Identity } from './identity/identity.ts'
 import type { SessionCookie } from './identity/session-cookie.ts'
@@ -34,6 +35,7 @@ export type Deps = {
   blobs: Blobs
   outbound: Outbound
   threads: Threads
+  embedder: Embedder
   metrics: Metrics
   telemetry: Telemetry
   /** Triggers the consequences of stored, ended, and deleted data. */

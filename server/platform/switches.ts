@@ -245,6 +245,15 @@ export const switches = {
     fallback: new Map(),
     fallbackText: 'none; costs are null',
   }),
+  EARSHOT_EMBEDDINGS: define({
+    about:
+      'Whether conversations are embedded, so that they can be found by meaning. With `off`, nothing is embedded, and ' +
+      'searches by meaning return 503. Existing vectors are kept until their conversations change or are erased.',
+    expects: '`on` or `off`',
+    read: (text) => (text === 'on' ? true : text === 'off' ? false : undefined),
+    fallback: true,
+    fallbackText: '`on`',
+  }),
   EARSHOT_SMTP_URL: define<Smtp | undefined>({
     about:
       'Mail server for invitations, password reset links, and notices. The sender is `from` or, without it, ' +

@@ -488,6 +488,30 @@ CREATE TABLE companies (
   CONSTRAINT companies_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
 );
 
+CREATE TABLE conversation_embeddings (
+  organization_id uuid NOT NULL,
+  conversation_id uuid NOT NULL,
+  model integer NOT NULL,
+  CONSTRAINT conversation_embeddings_pkey PRIMARY KEY (organization_id, conversation_id),
+  CONSTRAINT conversation_embeddings_conversation_fkey FOREIGN KEY (organization_id, conversation_id) REFERENCES conversations(organization_id, id) ON DELETE CASCADE
+);
+CREATE INDEX conversation_embeddings_model_idx ON public.conversation_embeddings USING btree (organization_id, model);
+
+CREATE TABLE conversation_passages (
+  organization_id uuid NOT NULL,
+  conversation_id uuid NOT NULL,
+  "position" smallint NOT NULL,
+  model integer NOT NULL,
+  cell integer NOT NULL DEFAULT 0,
+  code bit(512) NOT NULL,
+  vector bytea NOT NULL,
+  first_turn integer NOT NULL,
+  last_turn integer NOT NULL,
+  CONSTRAINT conversation_passages_pkey PRIMARY KEY (organization_id, conversation_id, "position"),
+  CONSTRAINT conversation_passages_conversation_fkey FOREIGN KEY (organization_id, conversation_id) REFERENCES conversation_embeddings(organization_id, conversation_id) ON DELETE CASCADE
+);
+CREATE INDEX conversation_passages_cell_idx ON public.conversation_passages USING btree (organization_id, model, cell) INCLUDE (conversation_id, "position", code);
+
 CREATE TABLE conversation_regions (
   organization_id uuid NOT NULL,
   id uuid NOT NULL,
@@ -653,6 +677,31 @@ CREATE TABLE destinations (
   CONSTRAINT destinations_kind_check CHECK ((kind = ANY (ARRAY['email'::text, 'slack'::text, 'teams'::text, 'pagerduty'::text, 'opsgenie'::text, 'webhook'::text]))),
   CONSTRAINT destinations_secret_check CHECK (((secret IS NULL) = (kind = ANY (ARRAY['email'::text, 'webhook'::text])))),
   CONSTRAINT destinations_status_check CHECK ((status = ANY (ARRAY['active'::text, 'disabled'::text])))
+);
+
+CREATE TABLE embedding_cells (
+  organization_id uuid NOT NULL,
+  model integer NOT NULL,
+  generation integer NOT NULL,
+  centers bytea NOT NULL,
+  CONSTRAINT embedding_cells_pkey PRIMARY KEY (organization_id, model, generation)
+);
+
+CREATE TABLE embedding_models (
+  organization_id uuid NOT NULL,
+  number integer NOT NULL,
+  name text NOT NULL,
+  CONSTRAINT embedding_models_pkey PRIMARY KEY (organization_id, number),
+  CONSTRAINT embedding_models_name_key UNIQUE (organization_id, name)
+);
+
+CREATE TABLE embedding_progress (
+  organization_id uuid NOT NULL,
+  model integer NOT NULL,
+  started_at timestamp(3) with time zone,
+  conversation_id uuid,
+  is_done boolean NOT NULL DEFAULT false,
+  CONSTRAINT embedding_progress_pkey PRIMARY KEY (organization_id)
 );
 
 CREATE TABLE evaluation_batches (
@@ -1483,6 +1532,7 @@ CREATE TABLE organizations (
   sound_to_models boolean NOT NULL DEFAULT false,
   sound_redaction text,
   seals_originals boolean NOT NULL DEFAULT false,
+  embedding_model text,
   CONSTRAINT organizations_pkey PRIMARY KEY (id),
   CONSTRAINT organizations_slug_key UNIQUE (slug),
   CONSTRAINT organizations_agent_channel_check CHECK ((agent_channel = ANY (ARRAY[0, 1]))),

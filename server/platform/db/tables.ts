@@ -386,6 +386,24 @@ export interface Companies {
   updated_at: Generated<Timestamp>;
 }
 
+export interface ConversationEmbeddings {
+  conversation_id: string;
+  model: number;
+  organization_id: string;
+}
+
+export interface ConversationPassages {
+  cell: Generated<number>;
+  code: string;
+  conversation_id: string;
+  first_turn: number;
+  last_turn: number;
+  model: number;
+  organization_id: string;
+  position: number;
+  vector: Buffer;
+}
+
 export interface ConversationRegions {
   author_user_id: string;
   channel: number | null;
@@ -495,6 +513,27 @@ export interface Destinations {
   settings: Json;
   status: Generated<string>;
   updated_at: Timestamp;
+}
+
+export interface EmbeddingCells {
+  centers: Buffer;
+  generation: number;
+  model: number;
+  organization_id: string;
+}
+
+export interface EmbeddingModels {
+  name: string;
+  number: number;
+  organization_id: string;
+}
+
+export interface EmbeddingProgress {
+  conversation_id: string | null;
+  is_done: Generated<boolean>;
+  model: number;
+  organization_id: string;
+  started_at: Timestamp | null;
 }
 
 export interface EvaluationBatches {
@@ -1101,6 +1140,7 @@ export interface Notifications {
 export interface Organizations {
   agent_channel: number | null;
   created_at: Generated<Timestamp>;
+  embedding_model: string | null;
   experiments_v2: boolean;
   export_webhooks: boolean;
   id: string;
@@ -1402,6 +1442,8 @@ export interface DB {
   bulk_action_conversations: BulkActionConversations;
   bulk_actions: BulkActions;
   companies: Companies;
+  conversation_embeddings: ConversationEmbeddings;
+  conversation_passages: ConversationPassages;
   conversation_regions: ConversationRegions;
   conversation_tags: ConversationTags;
   conversation_tombstones: ConversationTombstones;
@@ -1412,6 +1454,9 @@ export interface DB {
   destination_attempts: DestinationAttempts;
   destination_deliveries: DestinationDeliveries;
   destinations: Destinations;
+  embedding_cells: EmbeddingCells;
+  embedding_models: EmbeddingModels;
+  embedding_progress: EmbeddingProgress;
   evaluation_batches: EvaluationBatches;
   evaluation_runs: EvaluationRuns;
   experiment_changes: ExperimentChanges;

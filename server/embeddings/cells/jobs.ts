@@ -1,0 +1,135 @@
+// Sorts vectors into cells, and learns cells once there are enough vectors.
+
+import Type from 'typebox'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { type Attempt, defineJob, OrganizationId } from '../../platform/jobs/define-job.ts'
+import { dimensions } from '../encoder/sentence-encoder.ts'
+import { readVector } from '../vectors.ts'
+import type { Vectors } from './cluster.ts'
+import { cellsPerGeneration } from './near.ts'
+import {
+  countVectors,
+  deleteOlderCells,
+  findCenters,
+  hasMoreUnsorted,
+  insertCells,
+  listGenerations,
+  listToSort,
+  lockGeneration,
+  moveToCells,
+  sampleVectors,
+} from './queries.ts'
+import { assign, learn } from './run-cells.ts'
+
+/** Fewer unsorted vectors are compared in each search, which is fast enough. */
+const mostUnsorted = 2_000
+/** Fewer vectors need no cells. */
+const fewestVectors = 40_000
+const vectorsPerCell = 1_500
+const [fewestCells, mostCells] = [32, 2_048]
+const samplesPerCell = 32
+/** Cells are learned again when this many times as many are useful. */
+const growth = 4
+
+const sortedAtOnce = 10_000
+const sliceMs = 30_000
+
+/** Returns how many cells are useful: a power of two, or none. */
+const usefulCells = (vectors: number): number => {
+  if (vectors < fewestVectors) return 0
+  return Math.min(mostCells, Math.max(fewestCells, 2 ** Math.floor(Math.log2(vectors / vectorsPerCell))))
+}
+
+const join = (vectors: Buffer[]): Vectors => {
+  const joined = new Int8Array(vectors.length * dimensions)
+  for (const [at, vector] of vectors.entries()) joined.set(readVector(vector), at * dimensions)
+  return joined
+}
+
+type Of = { org: OrgId; model: number }
+type Cells = { generation: number; centers: Vectors }
+
+const findNewest = async (db: Db, { org, model }: Of): Promise<Cells | undefined> => {
+  const generation = (await listGenerations(db, org, model)).at(-1)
+  const centers = generation === undefined ? undefined : await findCenters(db, org, model, generation)
+  return generation !== undefined && centers ? { generation, centers: readVector(centers) } : undefined
+}
+
+/** Learns new cells if there are many more vectors than before. Returns the newest cells. */
+const learnCells = async (deps: Deps, { org, model }: Of, attempt: Attempt): Promise<Cells | undefined> => {
+  const db = deps.database.dbOf(org)
+  const newest = await findNewest(db, { org, model })
+  const vectors = await countVectors(db, org, model)
+  const useful = usefulCells(vectors)
+  const existing = (newest?.centers.length ?? 0) / dimensions
+  if (useful === 0 || useful < growth * existing) return newest
+  const limit = useful * samplesPerCell
+  const sample = await sampleVectors(db, org, model, { share: (1.2 * limit) / vectors, limit })
+  const centers = await learn(join(sample), useful, attempt.signal)
+  const generation = (newest?.generation ?? 0) + 1
+  await attempt.transaction((trx) => insertCells(trx, org, model, { generation, centers: Buffer.from(centers) }))
+  deps.log.info({ organizationId: org, model, vectors, cells: useful }, 'learned cells for search by meaning')
+  return findNewest(db, { org, model })
+}
+
+/** Sorts vectors for some time. Returns whether all are sorted. */
+const sortSlice = async (
+  deps: Deps,
+  { org, model }: Of,
+  { generation, centers }: Cells,
+  attempt: Attempt,
+): Promise<boolean> => {
+  const endsAt = performance.now() + sliceMs
+  const first = generation * cellsPerGeneration
+  for (let from = 0; performance.now() < endsAt; ) {
+    const page = { from, below: first, limit: sortedAtOnce }
+    const found = await listToSort(deps.database.dbOf(org), org, model, page)
+    if (found.length === 0) return true
+    const cells = await assign(join(found.map(({ vector }) => vector)), centers, attempt.signal)
+    const sorted = found.map(({ vector: _, ...one }, at) => ({ ...one, cell: first + (cells[at] ?? 0) }))
+    await attempt.transaction(async (trx) => {
+      if (await lockGeneration(trx, org, model, generation)) await moveToCells(trx, org, model, sorted)
+    })
+    from = found.at(-1)?.cell ?? from
+    if (found.length < sortedAtOnce) return true
+  }
+  return false
+}
+
+/** Sorts the vectors of an organization and a model. */
+export const sortVectors = defineJob({
+  name: 'embeddings.sort',
+  payload: Type.Object({ organizationId: OrganizationId, model: Type.Integer() }),
+  retryLimit: 3,
+  retryDelaySeconds: 60,
+  concurrency: 1,
+  timeoutSeconds: 30 * 60,
+  run: async (deps: Deps, { organizationId: org, model }, attempt): Promise<void> => {
+    const cells = await learnCells(deps, { org, model }, attempt)
+    if (!cells) return
+    const areSorted = await sortSlice(deps, { org, model }, cells, attempt)
+    await attempt.finish(async (trx) => {
+      if (areSorted) await deleteOlderCells(trx, org, model, cells.generation)
+      else await enqueueSort(deps, trx, org, model)
+    })
+  },
+})
+
+/** Gives other vectors time to arrive, so that they are sorted together. */
+const waitSeconds = 60
+
+const enqueueSort = ({ jobs }: Pick<Deps, 'jobs'>, trx: Db, org: OrgId, model: number, afterSeconds = 0) =>
+  jobs.enqueue(
+    trx,
+    sortVectors,
+    { organizationId: org, model },
+    { singletonKey: `${model}`, afterSeconds, priority: -1 },
+  )
+
+/** Enqueues a job that sorts vectors of these models, if there are many unsorted ones. */
+export const sortLater = async (deps: Pick<Deps, 'jobs'>, trx: Db, org: OrgId, models: number[]): Promise<void> => {
+  for (const model of models) {
+    if (await hasMoreUnsorted(trx, org, model, mostUnsorted)) await enqueueSort(deps, trx, org, model, waitSeconds)
+  }
+}

@@ -1,0 +1,195 @@
+// Embeds conversations: new and changed ones after they are stored, and older ones in the background, from new to old.
+
+import Type from 'typebox'
+import { EndpointError } from '../model-providers/requests/endpoint-error.ts'
+import { batchesOf } from '../platform/batches.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
+import { StaleAttempt } from '../platform/jobs/attempt.ts'
+import { type Attempt, defineJob, OrganizationId } from '../platform/jobs/define-job.ts'
+import { embedConversations, storeEmbeddings } from './embed-conversations.ts'
+import { findCurrentModel } from './model-numbers.ts'
+import { builtIn } from './models.ts'
+import {
+  deleteEmbeddings,
+  deleteProgress,
+  findModelNumber,
+  findProgress,
+  insertProgress,
+  listDoneAllOrgs,
+  listFailed,
+  listModelNamesAllOrgs,
+  listNextOlder,
+  type Progress,
+  updateProgress,
+} from './queries.ts'
+
+/** The number of conversations that are embedded together. */
+const batchSize = 25
+
+/** Embeds stored conversations. If the model doesn't answer, `embedOlder` embeds them later. */
+export const embedNew = defineJob({
+  name: 'embeddings.embed',
+  payload: Type.Object({ organizationId: OrganizationId, conversationIds: Type.Array(Type.String()) }),
+  retryLimit: 3,
+  retryDelaySeconds: 30,
+  concurrency: 2,
+  run: async (deps: Deps, { organizationId: org, conversationIds }, attempt) => {
+    if (!deps.config.embeddings) return
+    try {
+      const made = await embedConversations(deps, org, conversationIds, { signal: attempt.signal, background: true })
+      await attempt.finish((trx) => storeEmbeddings(deps, trx, org, made))
+    } catch (error) {
+      if (!(error instanceof EndpointError)) throw error
+      deps.log.warn({ organizationId: org, reason: error.message }, 'embedding conversations has to wait')
+      await attempt.finish((trx) => deleteProgress(trx, org))
+    }
+  },
+  onFailed: (_deps, { organizationId: org }, trx) => deleteProgress(trx, org).then(() => {}),
+})
+
+type Stored = Record<'conversationIds' | 'createdIds' | 'toEvaluate' | 'changedOtherwise', string[]>
+
+/**
+ * Deletes the vectors of changed transcripts, and enqueues jobs that embed new and changed ones, in the same transaction
+ * as the change.
+ */
+export const embedStored = async (
+  { jobs, config }: Pick<Deps, 'jobs' | 'config'>,
+  trx: Db,
+  org: OrgId,
+  { conversationIds, createdIds, toEvaluate, changedOtherwise }: Stored,
+): Promise<void> => {
+  const unaffected = new Set(changedOtherwise)
+  const affected = conversationIds.filter((id) => !unaffected.has(id))
+  const isNew = new Set(createdIds)
+  const changed = affected.filter((id) => !isNew.has(id))
+  if (changed.length > 0) await deleteEmbeddings(trx, org, changed)
+  if (!config.embeddings) {
+    // If embeddings are enabled later, these conversations are found again.
+    if (affected.length > 0) await deleteProgress(trx, org)
+    return
+  }
+  const completed = new Set(toEvaluate)
+  const others = affected.filter((id) => !completed.has(id))
+  const failed = others.length > 0 ? await listFailed(trx, org, others) : []
+  const payloads = batchesOf([...toEvaluate, ...failed], batchSize).map((ids) => ({
+    organizationId: org,
+    conversationIds: ids,
+  }))
+  await jobs.enqueueMany(trx, embedNew, payloads)
+}
+
+/** The number of conversations that are read together to find those that are not embedded. */
+const pageSize = 1_000
+/** After this time, an organization yields to others. */
+const sliceMs = 10_000
+const singletonKey = 'sweep'
+
+const embedTogether = async (deps: Deps, org: OrgId, ids: string[], attempt: Attempt): Promise<void> => {
+  const made = await embedConversations(deps, org, ids, { signal: attempt.signal, background: true })
+  await attempt.transaction((trx) => storeEmbeddings(deps, trx, org, made))
+}
+
+/** Returns the error unless the attempt has to end because of it. */
+const errorOf = async (work: Promise<void>, { signal }: Attempt): Promise<unknown> => {
+  try {
+    await work
+    return undefined
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof StaleAttempt || error instanceof EndpointError) throw error
+    return error
+  }
+}
+
+/**
+ * Embeds a batch. If it fails, embeds each conversation by itself, so that one can't keep others from being embedded. Throws
+ * if all of several fail.
+ */
+const embedBatch = async (deps: Deps, org: OrgId, ids: string[], attempt: Attempt): Promise<void> => {
+  if ((await errorOf(embedTogether(deps, org, ids, attempt), attempt)) === undefined) return
+  const errors: unknown[] = []
+  for (const id of ids) {
+    const error = await errorOf(embedTogether(deps, org, [id], attempt), attempt)
+    if (error === undefined) continue
+    errors.push(error)
+    deps.log.error({ organizationId: org, conversationId: id, err: error }, 'embedding a conversation failed')
+    if (errors.length > 1 && errors.length === ids.length) throw error
+  }
+}
+
+/** Returns how far the organization is with a model. */
+const openProgress = async ({ db }: Deps, org: OrgId, model: number, attempt: Attempt): Promise<Progress> => {
+  const stored = await findProgress(db, org)
+  if (stored?.model === model) return stored
+  await attempt.transaction((trx) => insertProgress(trx, org, model))
+  return { model, startedAt: null, conversationId: null, isDone: false }
+}
+
+/** Embeds the next page of conversations. Returns the progress, or undefined if it has to start again. */
+const embedPage = async (deps: Deps, org: OrgId, progress: Progress, attempt: Attempt) => {
+  const page = await listNextOlder(deps.database.dbOf(org), org, progress, pageSize)
+  const waiting = page.filter(({ isWaiting }) => isWaiting).map(({ id }) => id)
+  for (const ids of batchesOf(waiting, batchSize)) await embedBatch(deps, org, ids, attempt)
+  const last = page.at(-1)
+  const next: Progress = {
+    model: progress.model,
+    startedAt: last?.startedAt ?? progress.startedAt,
+    conversationId: last?.id ?? progress.conversationId,
+    isDone: page.length < pageSize,
+  }
+  return (await attempt.transaction((trx) => updateProgress(trx, org, next))) ? next : undefined
+}
+
+const embedSlice = async (deps: Deps, org: OrgId, attempt: Attempt): Promise<void> => {
+  const endsAt = performance.now() + sliceMs
+  const { number } = await findCurrentModel(deps.db, org)
+  let progress: Progress | undefined = await openProgress(deps, org, number, attempt)
+  try {
+    while (progress && !progress.isDone && performance.now() < endsAt) {
+      progress = await embedPage(deps, org, progress, attempt)
+    }
+  } catch (error) {
+    if (!(error instanceof EndpointError)) throw error
+    // The schedule tries again.
+    deps.log.warn({ organizationId: org, reason: error.message }, 'embedding conversations has to wait')
+    return
+  }
+  if (progress?.isDone) return
+  await attempt.finish((trx) => deps.jobs.enqueue(trx, embedOlder, { organizationId: org }, { singletonKey }))
+}
+
+/** Lists the organizations that may have conversations to embed. */
+const listUnfinished = async ({ db }: Deps): Promise<OrgId[]> => {
+  const done = new Map((await listDoneAllOrgs(db)).map(({ id, model }) => [id, model]))
+  const unfinished: OrgId[] = []
+  for (const { id, name } of await listModelNamesAllOrgs(db)) {
+    const model = done.get(id)
+    const current = model === undefined || name === null ? builtIn : await findModelNumber(db, id, name)
+    if (model === undefined || model !== current) unfinished.push(id)
+  }
+  return unfinished
+}
+
+const enqueuedAtOnce = 500
+
+/**
+ * Embeds stored conversations that are not embedded yet, or only by another model than the current one. Each organization
+ * has its own job.
+ */
+export const embedOlder = defineJob({
+  name: 'embeddings.embed-older',
+  payload: Type.Object({ organizationId: Type.Optional(OrganizationId) }),
+  schedule: '* * * * *',
+  concurrency: 2,
+  timeoutSeconds: 15 * 60,
+  run: async (deps: Deps, { organizationId }, attempt): Promise<void> => {
+    if (!deps.config.embeddings) return
+    if (organizationId !== undefined) return embedSlice(deps, organizationId, attempt)
+    for (const some of batchesOf(await listUnfinished(deps), enqueuedAtOnce)) {
+      const payloads = some.map((id) => ({ organizationId: id }))
+      await attempt.transaction((trx) => deps.jobs.enqueueMany(trx, embedOlder, payloads, { singletonKey }))
+    }
+  },
+})

@@ -1,0 +1,25 @@
+import type { Db, OrgId } from '../platform/db/database.ts'
+import { builtIn, builtInModels, firstProviderModel } from './models.ts'
+import { findModelName, findModelNumber, insertModel } from './queries.ts'
+
+/** Returns the number of a provider's model. Its first use assigns it. */
+export const numberOf = async (db: Db, org: OrgId, name: string): Promise<number> => {
+  for (;;) {
+    const number = await findModelNumber(db, org, name)
+    if (number !== undefined) return number
+    await insertModel(db, org, name, firstProviderModel)
+  }
+}
+
+/**
+ * The models that embed an organization's texts now. `number` is the one of conversations, and `ofPassages` are those of
+ * their passages.
+ */
+export type CurrentModel = { name: string | null; number: number; ofPassages: number[] }
+
+export const findCurrentModel = async (db: Db, org: OrgId): Promise<CurrentModel> => {
+  const name = await findModelName(db, org)
+  if (name === null) return { name, number: builtIn, ofPassages: Object.values(builtInModels) }
+  const number = await numberOf(db, org, name)
+  return { name, number, ofPassages: [number] }
+}

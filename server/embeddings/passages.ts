@@ -1,0 +1,95 @@
+// Selects the passages of a conversation that are embedded: what the customer says, in a few parts of similar length.
+
+import type { Turn, TurnRole } from '../transcripts/turn.ts'
+
+export type Passage = { text: string; firstTurn: number; lastTurn: number }
+
+export const mostPassages = 6
+const wordsPerPassage = 40
+
+/** Words without content of their own. Turns that consist of them are skipped. */
+const fillers = new Set(
+  (
+    'a ah alright and are bye cool fine good goodbye got great hello hey hi hm hmm i is it just mhm mm much nice no ' +
+    'nope of oh ok okay perfect please right so sorry sure thank thanks that the uh uhm um very well yeah yep yes you'
+  ).split(' '),
+)
+
+const words = /[\p{L}\p{N}\p{M}’']+/gu
+/** Scripts without spaces, in which a word is about two characters long. */
+const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u
+
+const contentOf = (text: string): number => {
+  let content = 0
+  for (const [word] of text.matchAll(words)) {
+    if (unspaced.test(word)) content += Math.ceil(word.length / 2)
+    else if (!fillers.has(word.toLowerCase())) content += 1
+  }
+  return content
+}
+
+const leastContent = 2
+
+type Piece = { text: string; words: number; turn: number }
+
+/** Cuts a long text into pieces of similar length. */
+const cut = (text: string, turn: number): Piece[] => {
+  const all = text.split(/\s+/).filter((word) => word !== '')
+  const count = Math.ceil(all.length / wordsPerPassage)
+  return Array.from({ length: count }, (_, index) => {
+    const some = all.slice(Math.round((index * all.length) / count), Math.round(((index + 1) * all.length) / count))
+    return { text: some.join(' '), words: some.length, turn }
+  })
+}
+
+const join = (pieces: Piece[]): Passage => ({
+  text: pieces.map(({ text }) => text).join(' '),
+  firstTurn: pieces[0]?.turn ?? 0,
+  lastTurn: pieces.at(-1)?.turn ?? 0,
+})
+
+/** Joins short pieces that follow each other. */
+const group = (pieces: Piece[]): Passage[] => {
+  const groups: Piece[][] = []
+  let room = 0
+  for (const piece of pieces) {
+    if (piece.words > room) {
+      groups.push([])
+      room = wordsPerPassage
+    }
+    groups.at(-1)?.push(piece)
+    room -= piece.words
+  }
+  return groups.map(join)
+}
+
+/** Selects this many, evenly spread, including the first and the last. */
+const spread = <T>(items: T[], count: number): T[] =>
+  items.length <= count
+    ? items
+    : Array.from({ length: count }, (_, index) => items[Math.round((index * (items.length - 1)) / (count - 1))] as T)
+
+type Said = { text: string; turn: number }
+
+const saidBy = (turns: Turn[], roles: TurnRole[]): Said[] =>
+  turns.flatMap(({ index, role, kind, text }) =>
+    kind === 'message' && roles.includes(role) && text?.trim() ? [{ text, turn: index }] : [],
+  )
+
+/** Returns the turns of the customer or, if the customer says nothing, those of others. */
+const saidIn = (turns: Turn[]): Said[] => {
+  for (const roles of [['customer'], ['other'], ['agent', 'human_agent']] satisfies TurnRole[][]) {
+    const said = saidBy(turns, roles)
+    if (said.length > 0) return said
+  }
+  return []
+}
+
+/** Returns the passages of a conversation. The first one is what the customer asks for first. */
+export const passagesOf = (turns: Turn[]): Passage[] => {
+  const said = saidIn(turns)
+  const withContent = said.filter(({ text }) => contentOf(text) >= leastContent)
+  const pieces = (withContent.length > 0 ? withContent : said).flatMap(({ text, turn }) => cut(text, turn))
+  const [first, ...others] = pieces
+  return first ? [join([first]), ...spread(group(others), mostPassages - 1)] : []
+}

@@ -1,0 +1,305 @@
+import { sql } from 'kysely'
+import type { Db, OrgId } from '../platform/db/database.ts'
+
+/** Returns the organization's model, as `providerId/model`, or null for the built-in models. */
+export const findModelName = async (db: Db, org: OrgId): Promise<string | null> => {
+  const row = await db
+    .selectFrom('organizations')
+    .select('embedding_model as name')
+    .where('id', '=', org)
+    .executeTakeFirst()
+  return row?.name ?? null
+}
+
+/** Returns whether the organization embeds with a provider. */
+export const isEmbeddingWith = async (db: Db, org: OrgId, providerId: string): Promise<boolean> => {
+  const row = await db
+    .selectFrom('organizations')
+    .select('id')
+    .where('id', '=', org)
+    .where(sql<boolean>`starts_with(lower(embedding_model), ${`${providerId}/`})`)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+export const findModelNumber = async (db: Db, org: OrgId, name: string): Promise<number | undefined> => {
+  const row = await db
+    .selectFrom('embedding_models')
+    .select('number')
+    .where('organization_id', '=', org)
+    .where('name', '=', name)
+    .executeTakeFirst()
+  return row?.number
+}
+
+/** Numbers a model, unless someone else has just done it. `first` is the lowest number. */
+export const insertModel = async (db: Db, org: OrgId, name: string, first: number): Promise<void> => {
+  const { highest } = await db
+    .selectFrom('embedding_models')
+    .select(({ fn }) => fn.max('number').as('highest'))
+    .where('organization_id', '=', org)
+    .executeTakeFirstOrThrow()
+  await db
+    .insertInto('embedding_models')
+    .values({ organization_id: org, number: highest === null ? first : highest + 1, name })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+export type StoredText = { id: string; startedAt: Date; content: string; hash: string; format: string }
+
+/** Returns the transcripts of ended conversations that the model has not embedded yet. */
+export const listUnembeddedTexts = async (db: Db, org: OrgId, ids: string[], model: number): Promise<StoredText[]> => {
+  const { rows } = await sql<StoredText>`
+    SELECT c.id, c.started_at AS "startedAt", t.content, t.content_hash AS hash, t.format
+    FROM conversations c
+    JOIN transcripts t ON t.organization_id = ${org} AND t.conversation_id = c.id
+    WHERE c.organization_id = ${org} AND c.id = ANY(${ids}::uuid[]) AND c.status <> 'in_progress'
+      AND t.format IS NOT NULL
+      AND NOT EXISTS (
+        SELECT FROM conversation_embeddings e
+        WHERE e.organization_id = ${org} AND e.conversation_id = c.id AND e.model = ${model})
+    ORDER BY c.id`.execute(db)
+  return rows
+}
+
+/** Returns which of these conversations have failed. They have ended without being completed. */
+export const listFailed = async (db: Db, org: OrgId, ids: string[]): Promise<string[]> => {
+  const rows = await db
+    .selectFrom('conversations')
+    .select('id')
+    .where('organization_id', '=', org)
+    .where('id', '=', sql<string>`ANY(${ids}::uuid[])`)
+    .where('status', '=', 'failed')
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/** Returns the transcripts that the conversations have now, by their hashes. */
+export const listHashes = async (db: Db, org: OrgId, ids: string[]): Promise<Map<string, string>> => {
+  const rows = await db
+    .selectFrom('transcripts')
+    .select(['conversation_id as id', 'content_hash as hash'])
+    .where('organization_id', '=', org)
+    .where('conversation_id', '=', sql<string>`ANY(${ids}::uuid[])`)
+    .execute()
+  return new Map(rows.map(({ id, hash }) => [id, hash]))
+}
+
+/** Deletes the vectors of conversations. */
+export const deleteEmbeddings = (trx: Db, org: OrgId, ids: string[]) =>
+  trx
+    .deleteFrom('conversation_embeddings')
+    .where('organization_id', '=', org)
+    .where('conversation_id', '=', sql<string>`ANY(${ids}::uuid[])`)
+    .execute()
+
+export type NewPassage = {
+  conversationId: string
+  position: number
+  model: number
+  code: string
+  vector: Uint8Array
+  firstTurn: number
+  lastTurn: number
+}
+
+/** Stores the vectors of conversations that have none. The caller has locked the conversations. */
+export const insertEmbeddings = async (
+  trx: Db,
+  org: OrgId,
+  { conversationIds, model, passages }: { conversationIds: string[]; model: number; passages: NewPassage[] },
+): Promise<void> => {
+  await trx
+    .insertInto('conversation_embeddings')
+    .values(conversationIds.map((id) => ({ organization_id: org, conversation_id: id, model })))
+    .execute()
+  if (passages.length === 0) return
+  const column = <Name extends keyof NewPassage>(name: Name) => passages.map((passage) => passage[name])
+  await sql`
+    INSERT INTO conversation_passages
+      (organization_id, conversation_id, position, model, code, vector, first_turn, last_turn)
+    SELECT ${org}::uuid, p.conversation_id, p.position, p.model, p.code::bit(512), p.vector, p.first_turn, p.last_turn
+    FROM unnest(${column('conversationId')}::uuid[], ${column('position')}::smallint[], ${column('model')}::integer[],
+      ${column('code')}::text[], ${column('vector').map((vector) => Buffer.from(vector))}::bytea[],
+      ${column('firstTurn')}::integer[], ${column('lastTurn')}::integer[])
+      AS p(conversation_id, position, model, code, vector, first_turn, last_turn)`.execute(trx)
+}
+
+export type Progress = { model: number; startedAt: Date | null; conversationId: string | null; isDone: boolean }
+
+export const findProgress = (db: Db, org: OrgId): Promise<Progress | undefined> =>
+  db
+    .selectFrom('embedding_progress')
+    .select(['model', 'started_at as startedAt', 'conversation_id as conversationId', 'is_done as isDone'])
+    .where('organization_id', '=', org)
+    .executeTakeFirst()
+
+/** Starts with the newest conversation. */
+export const insertProgress = (trx: Db, org: OrgId, model: number) => {
+  const values = { model, started_at: null, conversation_id: null, is_done: false }
+  return trx
+    .insertInto('embedding_progress')
+    .values({ organization_id: org, ...values })
+    .onConflict((conflict) => conflict.constraint('embedding_progress_pkey').doUpdateSet(values))
+    .execute()
+}
+
+/** Stores how far an organization is. Returns false if its conversations have to be checked again from the newest one on. */
+export const updateProgress = async (trx: Db, org: OrgId, progress: Progress): Promise<boolean> => {
+  const updated = await trx
+    .updateTable('embedding_progress')
+    .set({
+      started_at: progress.startedAt,
+      conversation_id: progress.conversationId,
+      is_done: progress.isDone,
+    })
+    .where('organization_id', '=', org)
+    .where('model', '=', progress.model)
+    .returning('model')
+    .execute()
+  return updated.length > 0
+}
+
+/** Makes stored conversations be checked again, from the newest one on. */
+export const deleteProgress = (trx: Db, org: OrgId) =>
+  trx.deleteFrom('embedding_progress').where('organization_id', '=', org).execute()
+
+/** Lists the organizations whose stored conversations are all embedded, with the model. */
+export const listDoneAllOrgs = (db: Db) =>
+  db
+    .selectFrom('embedding_progress')
+    .select([sql<OrgId>`organization_id`.as('id'), 'model'])
+    .where('is_done', '=', true)
+    .execute()
+
+/** Lists all organizations with their models. */
+export const listModelNamesAllOrgs = (db: Db) =>
+  db
+    .selectFrom('organizations')
+    .select([sql<OrgId>`id`.as('id'), 'embedding_model as name'])
+    .where('suspended_at', 'is', null)
+    .execute()
+
+export type ScannedPage = { id: string; startedAt: Date; isWaiting: boolean }[]
+
+/** Returns the next conversations in time order, newest first, and whether each has still to be embedded. */
+export const listNextOlder = async (
+  db: Db,
+  org: OrgId,
+  { model, startedAt, conversationId }: Progress,
+  limit: number,
+): Promise<ScannedPage> => {
+  const { rows } = await sql<ScannedPage[number]>`
+    WITH page AS MATERIALIZED (
+      SELECT id, started_at, status FROM conversations
+      WHERE organization_id = ${org}
+        AND (${startedAt}::timestamptz IS NULL OR (started_at, id) < (${startedAt}::timestamptz, ${conversationId}::uuid))
+      ORDER BY started_at DESC, id DESC LIMIT ${limit})
+    SELECT p.id, p.started_at AS "startedAt", p.status <> 'in_progress'
+      AND EXISTS (
+        SELECT FROM transcripts t
+        WHERE t.organization_id = ${org} AND t.conversation_id = p.id AND t.format IS NOT NULL)
+      AND NOT EXISTS (
+        SELECT FROM conversation_embeddings e
+        WHERE e.organization_id = ${org} AND e.conversation_id = p.id AND e.model = ${model}) AS "isWaiting"
+    FROM page p ORDER BY p.started_at DESC, p.id DESC`.execute(db)
+  return rows
+}
+
+/** Counts the conversations that the model has embedded, and all that can be embedded. */
+export const countEmbedded = async (db: Db, org: OrgId, model: number) => {
+  const { rows } = await sql<{ embedded: number; embeddable: number }>`
+    SELECT
+      (SELECT count(*) FROM conversation_embeddings WHERE organization_id = ${org} AND model = ${model}) AS embedded,
+      (SELECT count(*) FROM transcripts t
+        JOIN conversations c ON c.organization_id = ${org} AND c.id = t.conversation_id
+        WHERE t.organization_id = ${org} AND t.format IS NOT NULL AND c.status <> 'in_progress') AS embeddable`.execute(
+    db,
+  )
+  return rows[0] ?? { embedded: 0, embeddable: 0 }
+}
+
+export type Candidate = { conversationId: string; position: number }
+
+type Near = {
+  model: number
+  code: string
+  /** The most bits that may differ. */
+  farthest: number
+  limit: number
+  except: string | undefined
+}
+
+const nearest = (
+  org: OrgId,
+  { model, code, farthest, limit, except }: Near,
+  where: ReturnType<typeof sql>,
+) => sql<Candidate>`
+  SELECT conversation_id AS "conversationId", position FROM conversation_passages
+  WHERE organization_id = ${org} AND model = ${model} AND ${where}
+    AND bit_count(code # ${code}::bit(512)) <= ${farthest}
+    AND (${except ?? null}::uuid IS NULL OR conversation_id <> ${except ?? null}::uuid)
+  ORDER BY bit_count(code # ${code}::bit(512)) LIMIT ${limit}`
+
+/** Returns the passages in these cells whose codes are most like this code, nearest first. */
+export const listNearestInCells = async (db: Db, org: OrgId, near: Near, cells: number[]): Promise<Candidate[]> =>
+  (await nearest(org, near, sql`cell = ANY(${cells}::integer[])`).execute(db)).rows
+
+/** Returns the passages of these conversations whose codes are most like this code, nearest first. */
+export const listNearestAmong = async (db: Db, org: OrgId, near: Near, ids: string[]): Promise<Candidate[]> =>
+  (await nearest(org, near, sql`conversation_id = ANY(${ids}::uuid[])`).execute(db)).rows
+
+export type StoredPassage = {
+  conversationId: string
+  vector: Buffer
+  firstTurn: number
+  lastTurn: number
+}
+
+const passageColumns = sql`p.conversation_id AS "conversationId", p.vector, p.first_turn AS "firstTurn",
+  p.last_turn AS "lastTurn"`
+
+/** Reads passages with their vectors. */
+export const listPassages = async (db: Db, org: OrgId, candidates: Candidate[]): Promise<StoredPassage[]> => {
+  const { rows } = await sql<StoredPassage>`
+    SELECT ${passageColumns}
+    FROM unnest(${candidates.map(({ conversationId }) => conversationId)}::uuid[],
+      ${candidates.map(({ position }) => position)}::smallint[]) AS c(conversation_id, position)
+    JOIN conversation_passages p
+      ON p.organization_id = ${org} AND p.conversation_id = c.conversation_id AND p.position = c.position`.execute(db)
+  return rows
+}
+
+/** Reads the passages of conversations that a model has embedded, with their vectors. */
+export const listPassagesOf = async (db: Db, org: OrgId, ids: string[], model: number): Promise<StoredPassage[]> => {
+  const { rows } = await sql<StoredPassage>`
+    SELECT ${passageColumns} FROM conversation_passages p
+    WHERE p.organization_id = ${org} AND p.conversation_id = ANY(${ids}::uuid[]) AND p.model = ${model}
+    ORDER BY p.conversation_id, p.position`.execute(db)
+  return rows
+}
+
+/** Returns the first passage of a conversation that is from one of these models. */
+export const findFirstPassage = (db: Db, org: OrgId, conversationId: string, models: number[]) =>
+  db
+    .selectFrom('conversation_passages')
+    .select(['model', 'vector'])
+    .where('organization_id', '=', org)
+    .where('conversation_id', '=', conversationId)
+    .where('model', '=', sql<number>`ANY(${models}::integer[])`)
+    .orderBy('position')
+    .limit(1)
+    .executeTakeFirst()
+
+/** Returns which of these conversations a model has embedded. */
+export const listEmbedded = async (db: Db, org: OrgId, ids: string[], model: number): Promise<Set<string>> => {
+  const rows = await db
+    .selectFrom('conversation_embeddings')
+    .select('conversation_id as id')
+    .where('organization_id', '=', org)
+    .where('conversation_id', '=', sql<string>`ANY(${ids}::uuid[])`)
+    .where('model', '=', model)
+    .execute()
+  return new Set(rows.map(({ id }) => id))
+}

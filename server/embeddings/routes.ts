@@ -1,0 +1,30 @@
+import type { Deps } from '../platform/deps.ts'
+import type { App } from '../platform/http/http.ts'
+import { answers, NoQuery } from '../platform/http/schemas.ts'
+import { findCurrentModel } from './model-numbers.ts'
+import { countEmbedded } from './queries.ts'
+import { EmbeddingProgress } from './schema.ts'
+
+export const embeddings = (app: App, { database, db, config }: Deps): void => {
+  app.get(
+    '/v1/embeddings',
+    {
+      config: { access: { role: 'viewer' } },
+      schema: {
+        tags: ['Conversations'],
+        operationId: 'getEmbeddingProgress',
+        summary: 'Get the progress of embeddings',
+        description:
+          'Shows how many conversations can be found by meaning. New conversations are embedded after they are stored, and ' +
+          'older ones in the background, newest first. To choose a model, set `embeddingModel` of the organization.',
+        querystring: NoQuery,
+        response: answers({ 200: EmbeddingProgress }, 401),
+      },
+    },
+    async ({ actor: { org } }) => {
+      const { name, number } = await findCurrentModel(db, org)
+      const { embedded, embeddable } = await countEmbedded(database.dbOf(org), org, number)
+      return { enabled: config.embeddings, model: name, embedded, waiting: Math.max(0, embeddable - embedded) }
+    },
+  )
+}

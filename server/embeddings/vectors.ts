@@ -1,0 +1,85 @@
+// Vectors in the form in which they are stored: a byte for each of their numbers, and a code of one bit for each.
+
+import { dimensions } from './encoder/sentence-encoder.ts'
+
+/** Returns random numbers from 0 to 1, always the same ones for a seed (mulberry32). */
+const randomOf = (seed: number) => {
+  let state = seed
+  return (): number => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
+
+/** Changing it makes stored vectors incomparable to new ones. */
+const projectionSeed = 2
+
+/**
+ * Returns a bit for each dimension: whether it is positive. The share of different bits grows with the angle between two
+ * vectors.
+ */
+export const codeOf = (vector: Float32Array): string => {
+  let code = ''
+  for (const value of vector) code += value > 0 ? '1' : '0'
+  return code
+}
+
+/** Few pairs have codes that differ by more standard deviations than this from what is expected of random vectors. */
+const deviations = 2.5
+
+/** Returns how many bits of two codes may differ if the vectors have at least this similarity. */
+export const mostDifferentBits = (similarity: number): number => {
+  const share = Math.acos(Math.min(1, Math.max(-1, similarity))) / Math.PI
+  return Math.ceil(dimensions * share + deviations * Math.sqrt(dimensions * share * (1 - share)))
+}
+
+/** Returns a vector with integers from -127 to 127. */
+export const quantize = (vector: Float32Array): Int8Array => {
+  let largest = 0
+  for (const value of vector) largest = Math.max(largest, Math.abs(value))
+  const factor = largest === 0 ? 0 : 127 / largest
+  return Int8Array.from(vector, (value) => Math.round(value * factor))
+}
+
+/** Returns the cosine of the angle between two vectors. */
+export const similarityBetween = (a: ArrayLike<number>, b: ArrayLike<number>): number => {
+  let [product, ofA, ofB] = [0, 0, 0]
+  for (let at = 0; at < a.length; at++) {
+    const x = a[at] as number
+    const y = b[at] as number
+    product += x * y
+    ofA += x * x
+    ofB += y * y
+  }
+  return ofA === 0 || ofB === 0 ? 0 : product / Math.sqrt(ofA * ofB)
+}
+
+/** Reads a stored vector. */
+export const readVector = (stored: Buffer): Int8Array =>
+  new Int8Array(stored.buffer, stored.byteOffset, stored.byteLength)
+
+/**
+ * Reduces a vector of any length to the dimensions of stored vectors, by a random projection that keeps angles
+ * approximately. Shorter vectors are only padded.
+ */
+export const project = (vector: readonly number[]): Float32Array => {
+  const projected = new Float32Array(dimensions)
+  if (vector.length <= dimensions) {
+    projected.set(vector)
+    return projected
+  }
+  const random = randomOf(projectionSeed)
+  for (const value of vector) {
+    // Each random number has enough bits for the signs of many dimensions.
+    for (let start = 0; start < dimensions; start += 16) {
+      const bits = Math.floor(random() * 65_536)
+      for (let bit = 0; bit < 16; bit++) {
+        const at = start + bit
+        projected[at] = (projected[at] as number) + ((bits >> bit) & 1 ? value : -value)
+      }
+    }
+  }
+  return projected
+}
