@@ -1,0 +1,112 @@
+import { assign, clusterByDirection, type Random } from './k-means.ts'
+import { cutAt, mergeAll, sumsOf } from './merge.ts'
+import { addTo, dot, makeVectors, meanOf, normalize, type Vectors, vectorAt, withoutMean } from './vectors.ts'
+
+/** Fewer vectors don't make a cluster. */
+const smallestCluster = 5
+/** Many small clusters are merged afterwards, so that clusters of any shape and size are found. */
+const mostSmall = 600
+/** The mean similarity, without what all vectors have in common, from which two clusters are the same. */
+const sameFrom = 0.36
+/** The same for groups of related clusters. */
+const relatedFrom = 0.2
+/** Vectors that are less similar to the center of their cluster are outliers, however wide the cluster is. */
+const leastSimilarity = 0.25
+/** Vectors that are this many median deviations less similar than the median of their cluster are outliers, too. */
+const mostDeviations = 5
+
+export type Found = {
+  /** What all vectors have in common. It is subtracted before vectors are compared with centers. */
+  mean: Float32Array
+  /** The unit vectors in the middle of the clusters. */
+  centers: Vectors
+  /** The similarity from which vectors belong to each cluster. */
+  bounds: number[]
+  sizes: number[]
+  /** The group of each cluster. */
+  groups: number[]
+  /** The cluster of each vector, or -1 for outliers. */
+  assigned: Int32Array
+  similarity: Float32Array
+}
+
+/** Replaces numbers by consecutive ones, in order of their first occurrence. */
+const renumber = (numbers: Int32Array): { numbers: Int32Array; count: number } => {
+  const known = new Map<number, number>()
+  const renumbered = numbers.map((number) => {
+    const next = known.get(number) ?? known.size
+    known.set(number, next)
+    return next
+  })
+  return { numbers: renumbered, count: known.size }
+}
+
+/** Returns the unit vectors in the middle of the vectors of each cluster. */
+const centersOf = (vectors: Vectors, assigned: Int32Array, count: number): Vectors => {
+  const { sums } = sumsOf(vectors, assigned, count)
+  for (let cluster = 0; cluster < count; cluster++) normalize(vectorAt(sums, cluster))
+  return sums
+}
+
+/** Leaves out clusters that are too small. Their vectors go to the nearest cluster, or become outliers. */
+const withoutSmall = (centers: Vectors, assigned: Int32Array): Vectors => {
+  const sizes = new Int32Array(centers.count)
+  for (const cluster of assigned) sizes[cluster] = (sizes[cluster] as number) + 1
+  const kept = [...sizes.keys()].filter((cluster) => (sizes[cluster] as number) >= smallestCluster)
+  const left = makeVectors(kept.length, centers.dimensions)
+  for (const [at, cluster] of kept.entries()) vectorAt(left, at).set(vectorAt(centers, cluster))
+  return left
+}
+
+const medianOf = (values: number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
+
+/** Returns the similarity from which vectors belong to each cluster. Medians ignore the outliers that they find. */
+const boundsOf = (assigned: Int32Array, similarity: Float32Array, count: number): number[] => {
+  const values: number[][] = Array.from({ length: count }, () => [])
+  for (const [at, cluster] of assigned.entries()) values[cluster]?.push(similarity[at] as number)
+  return values.map((ofCluster) => {
+    const median = medianOf(ofCluster)
+    const deviation = medianOf(ofCluster.map((value) => Math.abs(value - median)))
+    return Math.max(leastSimilarity, median - mostDeviations * deviation)
+  })
+}
+
+/** Finds the clusters of unit vectors, and how many there are. */
+export const findClusters = (given: Vectors, random: Random): Found => {
+  const mean = meanOf(given)
+  const vectors = withoutMean(given, mean)
+  const smallCount = Math.min(mostSmall, Math.max(1, Math.round(Math.sqrt(vectors.count) * 3)), vectors.count)
+  const small = clusterByDirection(vectors, smallCount, random)
+  const { sums, sizes } = sumsOf(vectors, small.assigned, small.centers.count)
+  const cut = cutAt(mergeAll(sums, sizes), small.centers.count, sameFrom)
+  const merged = renumber(Int32Array.from(small.assigned, (cluster) => cut[cluster] as number))
+  const centers = withoutSmall(centersOf(vectors, merged.numbers, merged.count), merged.numbers)
+  const assigned = new Int32Array(vectors.count).fill(-1)
+  const similarity = new Float32Array(vectors.count)
+  if (centers.count > 0) assign(vectors, { centers, assigned, similarity })
+  const bounds = boundsOf(assigned, similarity, centers.count)
+  for (let at = 0; at < vectors.count; at++) {
+    if ((similarity[at] as number) < (bounds[assigned[at] as number] ?? 0)) assigned[at] = -1
+  }
+  const final = sumsOf(vectors, assigned, centers.count)
+  const groups = renumber(cutAt(mergeAll(final.sums, final.sizes), centers.count, relatedFrom)).numbers
+  return { mean, centers, bounds, sizes: [...final.sizes], groups: [...groups], assigned, similarity }
+}
+
+type Nearest = { cluster: number; similarity: number }
+
+/** Returns the cluster of a new vector, or undefined for an outlier. */
+export const nearestCluster = (
+  { mean, centers, bounds }: Pick<Found, 'mean' | 'centers' | 'bounds'>,
+  given: Float32Array,
+): Nearest | undefined => {
+  const vector = Float32Array.from(given)
+  addTo(vector, mean, -1)
+  normalize(vector)
+  let nearest = { cluster: -1, similarity: Number.NEGATIVE_INFINITY }
+  for (let cluster = 0; cluster < centers.count; cluster++) {
+    const similarity = dot(vector, vectorAt(centers, cluster))
+    if (similarity > nearest.similarity) nearest = { cluster, similarity }
+  }
+  return nearest.similarity >= (bounds[nearest.cluster] ?? Number.POSITIVE_INFINITY) ? nearest : undefined
+}
