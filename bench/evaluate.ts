@@ -87,7 +87,7 @@ const inParts = async (deps: ServiceDeps, org: OrgId, batches: string[][]) => {
       subjects = await listSubjects(db, org, ids)
       contents = await listContents(db, org, ids)
     })
-    const inScope = await findMonitorsInScope(db, org, subjects, monitors)
+    const inScope = await findMonitorsInScope(deps, db, org, subjects, monitors)
     let evaluation: Awaited<ReturnType<typeof evaluateRules>> | undefined
     const again = await seconds(() => listContents(db, org, ids))
     parts.rules += await seconds(async () => {

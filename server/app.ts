@@ -41,6 +41,7 @@ import { failedJobs } from './failed-jobs/routes.ts'
 import { findingConversations } from './findings/attachments/routes.ts'
 import { findingComments } from './findings/comments/routes.ts'
 import { findings } from './findings/routes.ts'
+import { similarFindings } from './findings/similar/routes.ts'
 import { health } from './health/routes.ts'
 import { deliveries } from './integrations/deliveries/routes.ts'
 import { migrationIntakes } from './integrations/migration/routes.ts'
@@ -128,6 +129,7 @@ const resources = [
   experimentExports,
   monitorGroups,
   findings,
+  similarFindings,
   findingConversations,
   findingComments,
   regions,

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import packageFile from '../package.json' with { type: 'json' }
 import { openEmbedder } from './embeddings/embedder.ts'
+import { openMeanings } from './embeddings/meanings.ts'
 import { type Models, openModels } from './model-providers/models.ts'
 import { openRequestLog } from './model-providers/request-log/request-log.ts'
 import { type Judge, openJudge } from './monitors/judges/judge.ts'
@@ -152,6 +153,7 @@ export const openDeps = async (options: OpenOptions): Promise<ServiceDeps> => {
     rules,
     streams,
     metrics,
+    meanings: openMeanings(() => deps),
     threads,
     telemetry,
     sessionCookie,

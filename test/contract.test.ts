@@ -16,7 +16,11 @@ import { serviceKey, type TestCall, testServer } from './server.ts'
  */
 
 // The mail server is never used, because nothing runs the jobs that send emails.
-const server = await testServer({ EARSHOT_TRUST_PROXY: '1', EARSHOT_SMTP_URL: 'smtp://127.0.0.1:1' })
+const server = await testServer({
+  EARSHOT_TRUST_PROXY: '1',
+  EARSHOT_SMTP_URL: 'smtp://127.0.0.1:1',
+  EARSHOT_EMBEDDINGS: 'on',
+})
 const { call } = server
 const operations = listOperations(server)
 const document = openApiDocument(server.app)

@@ -23,6 +23,7 @@ const requestsTo = ({ bodies, raw }: Sound) => Math.ceil(requestsPerOperation * 
 const concurrency = 16
 
 const server = await testServer({
+  EARSHOT_EMBEDDINGS: 'on',
   // People who are created during the test sign in from their own IP addresses.
   EARSHOT_TRUST_PROXY: '1',
   EARSHOT_LIMITS: 'ratePerSecond=1000000,rateBurst=1000000',

@@ -4,7 +4,7 @@ import pg from 'pg'
 import { cellsOfColumns } from '../../server/exports/conversations/columns.ts'
 import { type AnyOrder, generate, type Order } from '../../server/exports/generation/generate.ts'
 import type { ConversationOrder } from '../../server/exports/generation/order.ts'
-import { parseFilter } from '../../server/filters/filter.ts'
+import type { Plain } from '../../server/filters/queries.ts'
 import { loadConfig } from '../../server/platform/config.ts'
 import { openDatabase } from '../../server/platform/db/database.ts'
 import { orgIdOf } from '../../server/platform/ids.ts'
@@ -21,7 +21,7 @@ export type Change = Partial<Order> & {
   from?: number
   count?: number
   monitorsAsked?: number
-  filter?: Parameters<typeof parseFilter>[0]
+  filter?: Plain
 }
 
 /** The columns of a list that have the cells of every export of monitor results, except the metadata as a whole. */
@@ -96,7 +96,7 @@ export const openBench = async (calls: number, windowCalls: number) => {
       monitors: monitorIds.slice(0, monitorsAsked).map((id) => ({ id, result: 'all' as const })),
       ...({ match: 'all', versionScope: 'historical', reasoning: false } as const),
       about: [],
-      selection: parseFilter({ since: startOf(from), until: startOf(from + count), ...filter }),
+      selection: { since: startOf(from), until: startOf(from + count), ...filter },
       ...change,
     })
 

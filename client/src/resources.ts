@@ -506,6 +506,9 @@ const findings = (send: Send) => ({
   /** List a finding’s history. */
   listHistory: (id: string, query?: Query<'/v1/findings/{id}/history', 'get'>, options?: RequestOptions): Paged<Item<'/v1/findings/{id}/history', 'get'>> =>
     send.list('GET', path`/v1/findings/${id}/history`, { query }, options),
+  /** Find similar findings. */
+  findSimilarFindings: (body: Body<'/v1/findings/similar', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/findings/similar', 'post'>> =>
+    send.json('POST', '/v1/findings/similar', { body, repeat: 'always' }, options),
   /** List a finding’s conversations. */
   listConversations: (id: string, query?: Query<'/v1/findings/{id}/conversations', 'get'>, options?: RequestOptions): Paged<Item<'/v1/findings/{id}/conversations', 'get'>> =>
     send.list('GET', path`/v1/findings/${id}/conversations`, { query }, options),

@@ -8,6 +8,7 @@ import {
 } from '../alert-incidents/queries.ts'
 import type { Chart } from '../destinations/chart.ts'
 import { type Filter, parseFilter } from '../filters/filter.ts'
+import { resolve } from '../filters/resolve.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import { minuteMs } from '../platform/durations.ts'
@@ -28,9 +29,9 @@ import { findLockedRule, type StoredRule, updateNextCheck } from './queries.ts'
 import { subjectOf } from './subject.ts'
 
 /** Parses a stored rule's question. Its condition and filter were validated when they were stored. */
-const questionOf = (rule: StoredRule): AlertQuestion => ({
+const questionOf = async (deps: Deps, org: OrgId, rule: StoredRule): Promise<AlertQuestion> => ({
   condition: rule.condition as AlertCondition,
-  selection: rule.filter === null ? undefined : parseFilter(rule.filter as Filter),
+  selection: rule.filter === null ? undefined : await resolve(deps, org, parseFilter(rule.filter as Filter)),
   groupBy: rule.groupBy,
   windowMinutes: rule.windowMinutes,
   minimumSample: rule.minimumSample,
@@ -149,15 +150,16 @@ export const checkRule = async (
   { now, attempt }: { now: Date; attempt: Attempt },
 ): Promise<void> => {
   const { db } = deps
-  const question = questionOf(rule)
   const { checkedUntil } = rule
   const startedAt = performance.now()
   const nextCheckAt = (leastMs: number) =>
     new Date(now.getTime() + Math.max(leastMs, restMs(performance.now() - startedAt)))
   const state = await readState(db, org, rule.id, listOpenIncidents)
   const watchedKeys = [...state.open, ...state.overruled].map(({ groupKey }) => groupKey)
+  let question: AlertQuestion
   let readings: Reading[] | undefined
   try {
+    question = await questionOf(deps, org, rule)
     readings = await readCondition(db, org, question, { now, checkedUntil, watchedKeys })
   } catch (error) {
     await updateNextCheck(db, org, rule, { nextCheckAt: nextCheckAt(minuteMs), checkedUntil })

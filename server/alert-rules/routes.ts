@@ -1,6 +1,7 @@
 import { resolveIncident } from '../alert-incidents/lifecycle.ts'
 import { lockOpenIncidents, settleOverruled } from '../alert-incidents/queries.ts'
 import { type Filter, parseFilter } from '../filters/filter.ts'
+import { resolve } from '../filters/resolve.ts'
 import { recordAudit } from '../platform/audit/record.ts'
 import type { Deps } from '../platform/deps.ts'
 import { dayMs } from '../platform/durations.ts'
@@ -134,7 +135,7 @@ export const alertRules = (app: App, deps: Deps): void => {
       const now = clock.now()
       const question = {
         condition: fields.condition as AlertCondition,
-        selection: stored === null ? undefined : parseFilter(stored as Filter),
+        selection: stored === null ? undefined : await resolve(deps, actor.org, parseFilter(stored as Filter)),
         groupBy: fields.groupBy,
         windowMinutes: fields.windowMinutes,
         minimumSample: fields.minimumSample,

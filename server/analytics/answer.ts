@@ -4,6 +4,7 @@ import type { Static } from 'typebox'
 import { notApplicable } from '../filters/category.ts'
 import { parseFilter } from '../filters/filter.ts'
 import type { Selection } from '../filters/queries.ts'
+import { resolve } from '../filters/resolve.ts'
 import { definedCategories } from '../monitors/categories.ts'
 import { findMonitors } from '../monitors/queries.ts'
 import { listPeriodBounds } from '../platform/db/calendar.ts'
@@ -33,7 +34,7 @@ const mostPeriods = 1_000
 /** The limit of a query with groups, because each group has a series. */
 const mostPeriodsOfGroups = 400
 
-export type AnswerDeps = Pick<Deps, 'db' | 'replica' | 'clock'>
+export type AnswerDeps = Pick<Deps, 'db' | 'replica' | 'clock' | 'meanings'>
 
 type Monitor = Awaited<ReturnType<typeof findMonitors>>[number]
 
@@ -127,17 +128,18 @@ const comparisonOf = (kind: Kind, before: Group, now: Group, bounds: Date[] | un
  * Returns the time zone of a query. By default, it is that of the filter's period, so that days start when the period
  * does.
  */
-export const readZone = (query: Pick<AnalyticsQuery, 'timezone'>, { period }: Selection): string =>
+export const readZone = (query: Pick<AnalyticsQuery, 'timezone'>, { period }: Pick<Selection, 'period'>): string =>
   query.timezone === undefined ? (period?.timezone ?? 'UTC') : readTimeZone(query.timezone, 'timezone')
 
 type AnswerRequest = Pick<AnalyticsQuery, 'measure' | 'filter' | 'timezone' | 'groupBy'>
 
 /** Reads a query's conversations without their times, and its period and time zone. */
-export const readQuestion = async ({ db, clock }: AnswerDeps, org: OrgId, query: AnswerRequest) => {
+export const readQuestion = async (deps: AnswerDeps, org: OrgId, query: AnswerRequest) => {
+  const { db, clock } = deps
   const given = parseFilter(query.filter ?? {}, 'filter')
-  const { since: _since, until: _until, period, ...selection } = given
   const timezone = readZone(query, given)
   const monitor = await requireMonitors(db, org, query)
+  const { since: _since, until: _until, period, ...selection } = await resolve(deps, org, given)
   const within = await readPeriod(db, given, clock.now())
   return { measure: withLowerCaseId(query.measure), monitor, selection, period, timezone, within }
 }

@@ -3,8 +3,9 @@
 import type { Static } from 'typebox'
 import { parseFilter } from '../filters/filter.ts'
 import type { Selection } from '../filters/queries.ts'
+import { resolve } from '../filters/resolve.ts'
 import { listRedefinedMonitors } from '../monitors/queries.ts'
-import type { Db, OrgId } from '../platform/db/database.ts'
+import type { OrgId } from '../platform/db/database.ts'
 import { invalid } from '../platform/errors.ts'
 import type { Actor } from '../platform/identity/actor.ts'
 import { type AnswerDeps, closed, periodOf, readZone } from './answer.ts'
@@ -21,20 +22,24 @@ import { openSideSums, type Side } from './sum-sides.ts'
 /** The time limit for all measures together. */
 const longestMs = 30_000
 
-const readSide = async (db: Db, path: Side['path'], given: Selection, now: Date): Promise<Side> => {
-  const { since: _since, until: _until, period: _period, ...selection } = given
-  const within = await readPeriod(db, given, now)
+const readSide = async (
+  deps: AnswerDeps,
+  org: OrgId,
+  { path, given }: { path: Side['path']; given: Selection },
+): Promise<Side> => {
+  const within = await readPeriod(deps.db, given, deps.clock.now())
   if (within.since && within.until && within.until <= within.since) {
     throw invalid(`${path}.since`, 'must be in the past if the filter has no until')
   }
+  const { since: _since, until: _until, period: _period, ...selection } = await resolve(deps, org, given)
   return { ...within, path, selection }
 }
 
 /** Reads side b, and side a in its own period or in the period before that of b. */
-const readSides = async ({ db, clock }: AnswerDeps, query: GroupComparisonQuery): Promise<[a: Side, b: Side]> => {
-  const now = clock.now()
+const readSides = async (deps: AnswerDeps, org: OrgId, query: GroupComparisonQuery): Promise<[a: Side, b: Side]> => {
   const [givenA, givenB] = [parseFilter(query.a, 'a'), parseFilter(query.b, 'b')]
-  const [a, b] = [await readSide(db, 'a', givenA, now), await readSide(db, 'b', givenB, now)]
+  const a = await readSide(deps, org, { path: 'a', given: givenA })
+  const b = await readSide(deps, org, { path: 'b', given: givenB })
   const timezone = readZone(query, givenB)
   const { compareTo } = query
   if (compareTo === undefined) return [a, b]
@@ -129,7 +134,7 @@ export const compareSides = async (
 ): Promise<Static<typeof GroupComparison>> => {
   const { db } = deps
   const { org } = actor
-  const [a, b] = await readSides(deps, query)
+  const [a, b] = await readSides(deps, org, query)
   if (areSame(a, b)) throw invalid('b', 'selects the same conversations as a')
   const chosen = await chooseMeasures(db, actor, query.measures)
 

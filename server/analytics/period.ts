@@ -15,7 +15,11 @@ export type ClosedPeriod = { since: Date; until: Date }
  * Returns the period of a filter. A current week or month ends now, so that it is compared with the same portion of the
  * one before.
  */
-export const readPeriod = async (db: Db, { since, until, period }: Selection, now: Date): Promise<Within> => {
+export const readPeriod = async (
+  db: Db,
+  { since, until, period }: Pick<Selection, 'since' | 'until' | 'period'>,
+  now: Date,
+): Promise<Within> => {
   if (period) {
     const resolved = await resolvePeriod(db, period, now)
     return { since: resolved.since, until: resolved.until > now ? now : resolved.until }

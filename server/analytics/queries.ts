@@ -1,6 +1,6 @@
 import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import { notApplicable } from '../filters/category.ts'
-import { measureAt, metricValue, type Selection, whereSelected } from '../filters/queries.ts'
+import { measureAt, metricValue, type Resolved, whereSelected } from '../filters/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { plannedEachTime } from '../platform/db/naming-client.ts'
 import type { Replica } from '../platform/db/replica.ts'
@@ -73,7 +73,7 @@ type Times = { since: Bound; until: Bound }
 export type SumRequest = {
   measure: Measured
   /** The filter without its period. */
-  selection: Selection
+  selection: Resolved
   groupBy: string[]
   timezone: string
   /** The times that are read from conversations and results. */
@@ -608,7 +608,7 @@ export const listResultCounts = async (
 export const haveCommon = async (
   db: Db,
   org: OrgId,
-  sides: { selection: Selection; since: Date | undefined; until: Date | undefined }[],
+  sides: { selection: Resolved; since: Date | undefined; until: Date | undefined }[],
 ): Promise<boolean> => {
   const query = sides.reduce(
     (selected, { selection, since, until }) =>

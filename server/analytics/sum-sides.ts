@@ -1,6 +1,6 @@
 // Sums measures for both sides of a comparison. Data that several measures need is read once.
 
-import type { Selection } from '../filters/queries.ts'
+import type { Resolved } from '../filters/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Coverage } from './days/coverage.ts'
 import { daysToRead, sumWhole, type Whole } from './days/sum.ts'
@@ -20,7 +20,7 @@ import {
 import { type Measure, monitorOf } from './query-schema.ts'
 import { openStored, readCoverage } from './sum-measure.ts'
 
-export type Side = Within & { path: 'a' | 'b'; selection: Selection }
+export type Side = Within & { path: 'a' | 'b'; selection: Resolved }
 
 /** Runs a read once for each name, and shares the result. */
 const openOnce = () => {

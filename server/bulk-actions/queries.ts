@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type Selection, whereSelected } from '../filters/queries.ts'
+import { type Resolved, type Selection, whereSelected } from '../filters/queries.ts'
 import { batchesOf } from '../platform/batches.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { daysBefore } from '../platform/db/due-rows.ts'
@@ -60,7 +60,7 @@ export const lockUnfinishedCount = async (trx: Db, org: OrgId): Promise<number> 
 }
 
 /** Returns the selected conversations, latest start first, at most `limit`. */
-export const listSelectedIds = async (db: Db, org: OrgId, selection: Selection, limit: number): Promise<string[]> => {
+export const listSelectedIds = async (db: Db, org: OrgId, selection: Resolved, limit: number): Promise<string[]> => {
   const rows = await whereSelected(db.selectFrom('conversations'), org, selection)
     .select('conversations.id')
     .orderBy('conversations.started_at', 'desc')

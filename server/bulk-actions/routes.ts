@@ -1,6 +1,7 @@
 import type { Static } from 'typebox'
 import { parseFilter } from '../filters/filter.ts'
 import type { Selection } from '../filters/queries.ts'
+import { resolve } from '../filters/resolve.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import { ApiError, invalid, invalidAll } from '../platform/errors.ts'
@@ -47,9 +48,9 @@ const selectByIds = async (db: Db, org: OrgId, given: string[]): Promise<Selecte
   return { filter: null, ids }
 }
 
-const selectByFilter = async (db: Db, org: OrgId, given: NonNullable<Request['filter']>): Promise<Selected> => {
+const selectByFilter = async (deps: Deps, org: OrgId, given: NonNullable<Request['filter']>): Promise<Selected> => {
   const filter = parseFilter(given, 'filter')
-  const ids = await listSelectedIds(db, org, filter, mostConversations + 1)
+  const ids = await listSelectedIds(deps.db, org, await resolve(deps, org, filter), mostConversations + 1)
   if (ids.length === 0) throw invalid('filter', 'matches no conversations')
   if (ids.length > mostConversations) {
     const most = mostConversations.toLocaleString('en')
@@ -58,9 +59,9 @@ const selectByFilter = async (db: Db, org: OrgId, given: NonNullable<Request['fi
   return { filter, ids }
 }
 
-const select = (db: Db, org: OrgId, { filter, ids }: Request): Promise<Selected> => {
-  if (filter && !ids) return selectByFilter(db, org, filter)
-  if (ids && !filter) return selectByIds(db, org, ids)
+const select = (deps: Deps, org: OrgId, { filter, ids }: Request): Promise<Selected> => {
+  if (filter && !ids) return selectByFilter(deps, org, filter)
+  if (ids && !filter) return selectByIds(deps.db, org, ids)
   throw invalid('filter', 'or ids is required, but not both')
 }
 
@@ -113,7 +114,7 @@ export const bulkActions = (app: App, deps: Deps): void => {
       const action = parseAction(body.action)
       requireActionRole(actor, action)
       await kindOf(action).check(db, actor.org, action)
-      const selected = await select(db, actor.org, body)
+      const selected = await select(deps, actor.org, body)
       const { length: total } = selected.ids
       if (body.expectedTotal !== undefined && body.expectedTotal !== total) {
         throw new ApiError(

@@ -1,4 +1,3 @@
-import { parseFilter } from '../filters/filter.ts'
 import { listSelected } from '../filters/queries.ts'
 import { attachConversations } from '../findings/attachments/queries.ts'
 import { insertComment } from '../findings/comments/queries.ts'
@@ -114,8 +113,7 @@ export const makeFindings = (db: Db, org: OrgId, anchor: Date): Promise<void> =>
           to: { status, priority },
         })
       }
-      const selection = parseFilter({ text })
-      const found = await listSelected(trx, org, selection, { limit: shown, after: undefined })
+      const found = await listSelected(trx, org, { text }, { limit: shown, after: undefined })
       await attachConversations(
         trx,
         org,

@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Selection } from '../filters/queries.ts'
+import { resolveAmong } from '../filters/resolve.ts'
 import { listActiveMonitors, type StoredMonitor } from '../monitors/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
 import type { EvaluationDeps } from './deps.ts'
 import { canEvaluate, isReading } from './evaluate-rules.ts'
 import { listAnswered, listSelectedAmong, listSubjects } from './queries.ts'
@@ -19,6 +21,7 @@ type IsInScope = (subject: Sampled, monitor: StoredMonitor) => boolean
  * are checked only once, and empty ones never.
  */
 export const findMonitorsInScope = async (
+  deps: Pick<Deps, 'meanings' | 'config'>,
   db: Db,
   org: OrgId,
   subjects: Sampled[],
@@ -32,7 +35,8 @@ export const findMonitorsInScope = async (
     scopeAt.set(id, known >= 0 ? known : scopes.push(scope) - 1)
   }
   const ids = subjects.map(({ id }) => id)
-  const within = await listSelectedAmong(db, org, ids, scopes)
+  const resolved = await Promise.all(scopes.map((scope) => resolveAmong(deps, org, scope, ids)))
+  const within = await listSelectedAmong(db, org, ids, resolved)
   return (subject, monitor) => {
     if (subject.samplePosition >= monitor.samplePercent) return false
     const at = scopeAt.get(monitor.id)
@@ -71,7 +75,7 @@ const oneVersionEach = (monitors: StoredMonitor[]): StoredMonitor[][] => {
   return lists
 }
 
-type PinDeps = Pick<EvaluationDeps, 'findPinned'>
+type PinDeps = Pick<EvaluationDeps, 'findPinned' | 'meanings' | 'config'>
 
 /**
  * Finds the versions to evaluate: the monitors' current versions, and the versions that scorecards and experiments have
@@ -95,7 +99,7 @@ export const findQuestions = async (
   const subjects = await listSubjects(db, org, conversationIds)
   const isAnswered =
     lacks === 'pinned' ? await findAnswered(db, org, subjects, [...pinned.monitors, ...items.monitors]) : () => false
-  const askedByThemselves = await findMonitorsInScope(db, org, subjects, [
+  const askedByThemselves = await findMonitorsInScope(deps, db, org, subjects, [
     ...active,
     ...items.monitors,
     ...items.scorecards,

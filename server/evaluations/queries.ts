@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type Selection, whereSelected } from '../filters/queries.ts'
+import { type Resolved, whereSelected } from '../filters/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { plannedEachTime } from '../platform/db/naming-client.ts'
 
@@ -80,7 +80,7 @@ export const listContents = (db: Db, org: OrgId, ids: string[]) =>
     .execute()
 
 /** Returns, for each selection, which of the conversations match it. */
-export const listSelectedAmong = async (db: Db, org: OrgId, ids: string[], selections: Selection[]) => {
+export const listSelectedAmong = async (db: Db, org: OrgId, ids: string[], selections: Resolved[]) => {
   const taken = selections.map(() => new Set<string>())
   if (selections.length === 0) return taken
   const parts = selections.map(

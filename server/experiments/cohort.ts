@@ -2,7 +2,7 @@
 
 import Type, { type Static } from 'typebox'
 import { Condition, faultsOf, parseFilter } from '../filters/filter.ts'
-import type { Selection } from '../filters/queries.ts'
+import type { Plain } from '../filters/queries.ts'
 import type { Issue } from '../platform/errors.ts'
 import { Choice, Closed } from '../platform/http/schemas.ts'
 
@@ -33,9 +33,9 @@ export type CohortFilter = Static<typeof CohortFilter>
 
 export type Cohort = {
   /** A conversation must match each of these. */
-  takes: Selection[]
+  takes: Plain[]
   /** A conversation must match none of these. */
-  leaves: Selection[]
+  leaves: Plain[]
   /** A conversation must have a company, because the exclusion names one. */
   needsCompany: boolean
 }
@@ -57,7 +57,7 @@ const faultOf = ({ field, key, op, value }: CohortFilter): Issue | undefined => 
   return known.includes(value) ? undefined : { path: 'value', message: `must be one of ${known.join(', ')}` }
 }
 
-const selectionOf = ({ field, op, value = '' }: CohortFilter): Selection => {
+const selectionOf = ({ field, op, value = '' }: CohortFilter): Plain => {
   const chosen = <V extends string>(all: readonly V[]) => all.filter((one) => (one === value) === (op === 'eq'))
   if (field === 'channel') return { channels: chosen(values.channel) }
   if (field === 'direction') return { directions: chosen(values.direction) }
@@ -81,7 +81,7 @@ export const parseCohort = (filters: CohortFilter[]): Cohort => {
   const leaves = others.filter(excludes).map(selectionOf)
   return {
     takes: [
-      ...(metadata.length > 0 ? [parseFilter({ metadata })] : []),
+      ...(metadata.length > 0 ? [{ metadata: parseFilter({ metadata }).metadata ?? [] }] : []),
       ...others.filter((filter) => !excludes(filter)).map(selectionOf),
     ],
     leaves,

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { getAgent } from '../agents/queries.ts'
-import type { Selection } from '../filters/queries.ts'
+import type { Plain } from '../filters/queries.ts'
 import { recordAudit } from '../platform/audit/record.ts'
 import type { Db } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
@@ -33,7 +33,7 @@ type Monitor = Awaited<ReturnType<typeof requireSound>>[number]
  * Returns the scope to store with the experiment. The agents in a group can change later, so the scope depends on the
  * agent's groups at launch.
  */
-const scopeFor = (groupIds: string[], { agentGroupIds, ...scope }: Selection): Selection => {
+const scopeFor = (groupIds: string[], { agentGroupIds, ...scope }: Plain): Plain => {
   const isTaken = agentGroupIds === undefined || agentGroupIds.some((id) => groupIds.includes(id))
   // An empty list of channels matches nothing.
   return isTaken ? scope : { ...scope, channels: [] }
@@ -50,7 +50,8 @@ const outcomesOf = ({ monitors, measures, primaryId, groupIds }: Outcomes): NewO
       monitorName: monitor.name,
       monitorKind: monitor.kind,
       isPrimary: monitor.id === primaryId && at === 0,
-      scope: scopeFor(groupIds, monitor.scope),
+      // `requireSound` rejects all other scopes.
+      scope: scopeFor(groupIds, monitor.scope as Plain),
       ...measured,
     })),
   )

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Selection } from '../filters/queries.ts'
+import type { Plain } from '../filters/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { newestFirst } from '../platform/db/pages.ts'
 import { notFound } from '../platform/errors.ts'
@@ -7,7 +7,7 @@ import type { Page } from '../platform/http/paging.ts'
 
 type ExperimentStatus = 'running' | 'finished'
 type AssignmentUnit = { kind: 'auto' | 'metadata'; key?: string }
-type Operator = NonNullable<Selection['metadata']>[number]['op']
+type Operator = NonNullable<Plain['metadata']>[number]['op']
 type CohortFilter = {
   field: 'metadata' | 'channel' | 'direction' | 'companyId'
   key?: string
@@ -198,7 +198,7 @@ export type NewOutcome = {
   monitorName: string
   monitorKind: 'rule' | 'judge' | 'external' | 'scorecard'
   isPrimary: boolean
-  scope: Selection
+  scope: Plain
   kind: 'boolean' | 'numeric'
   range: Range
   /** Null if the monitor's result is measured. */
@@ -236,7 +236,7 @@ const pinnedColumns = [
   'monitor_id as monitorId',
   'monitor_version as monitorVersion',
   sql<NewOutcome['monitorKind']>`monitor_kind`.as('monitorKind'),
-  sql<Selection>`scope`.as('scope'),
+  sql<Plain>`scope`.as('scope'),
   sql<StoredMeasure | null>`measure`.as('measure'),
 ] as const
 

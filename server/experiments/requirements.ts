@@ -2,6 +2,7 @@
 
 import { findAgents, findVersions } from '../agents/queries.ts'
 import { findCompanyIds } from '../companies/queries.ts'
+import { isPlain } from '../filters/resolve.ts'
 import { findMonitors, lockMonitorsShared } from '../monitors/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { type Issue, invalidAll } from '../platform/errors.ts'
@@ -15,6 +16,8 @@ type Monitor = Awaited<ReturnType<typeof findMonitors>>[number]
 
 const isDisabled = 'must be an enabled monitor; enable it first'
 const isUnknown = 'must exist in this organization'
+/** Another model would change which conversations count, and the experiment would no longer measure the same. */
+const comparesMeaning = 'must not have a scope with similarTo, which depends on the embedding model'
 
 type Monitors = { monitors: Monitor[]; issues: Issue[] }
 
@@ -106,6 +109,10 @@ export const requireSound = async (trx: Db, org: OrgId, launch: ExperimentLaunch
   ]
   const found = await holdSoundMonitors(trx, org, launch.outcomeMetricIds, 'outcomeMetricIds')
   const { outcomeMeasures = [], outcomeMetricIds } = launch
+  outcomeMetricIds.forEach((id, at) => {
+    const monitor = found.monitors.find((one) => one.id === id.toLowerCase())
+    if (monitor && !isPlain(monitor.scope)) issues.push({ path: `outcomeMetricIds[${at}]`, message: comparesMeaning })
+  })
   issues.push(...found.issues, ...measureFaults(found.monitors, outcomeMeasures, outcomeMetricIds))
   if (issues.length > 0) throw invalidAll(issues)
   return found.monitors

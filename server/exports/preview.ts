@@ -1,4 +1,4 @@
-import { countSelected, type Selection, type VersionScope } from '../filters/queries.ts'
+import { countSelected, type Resolved, type VersionScope } from '../filters/queries.ts'
 import type { OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import { ApiError } from '../platform/errors.ts'
@@ -66,7 +66,7 @@ const rowsOf = (slice: Slice, layout: Layout): Cell[][] => {
 }
 
 /** `selection` and `scope` must select exactly the rows of the order. */
-export type Previewed = { order: Order | ConversationOrder; selection: Selection; scope: VersionScope }
+export type Previewed = { order: Order | ConversationOrder; selection: Resolved; scope: VersionScope }
 
 /**
  * Counts the rows that an export would currently have, and returns the first ones. Reads them in the same way as the

@@ -10,6 +10,7 @@ import { orgIdOf } from '../platform/ids.ts'
 import { explainFilter } from './explain.ts'
 import { type Filter, parseFilter } from './filter.ts'
 import { countSelected, listSelected } from './queries.ts'
+import { resolve } from './resolve.ts'
 
 /** `FILTER_SEED=… vitest run server/filters/categories` repeats a run with the same results and conditions. */
 const seed = Number(process.env.FILTER_SEED ?? randomInt(2 ** 31))
@@ -72,7 +73,7 @@ const matches = (conversationId: string, { monitorId, any }: Condition, only?: n
 const listAll = async (filter: Filter, limit = 40): Promise<string[]> => {
   const found: string[] = []
   for (let after: string | undefined; ; ) {
-    const page = await listSelected(db, org, parseFilter(filter), { limit, after })
+    const page = await listSelected(db, org, await resolve(server.deps, org, parseFilter(filter)), { limit, after })
     found.push(...page.slice(0, limit).map((row) => row.id))
     const last = page[limit - 1]
     if (page.length <= limit || !last) return found
@@ -84,7 +85,7 @@ const expectSame = async (filter: Filter, isMatch: (conversationId: string, at: 
   const expected = ids.filter(isMatch).sort()
   const found = await listAll(filter)
   expect(found.toSorted(), `seed ${seed}: ${JSON.stringify(filter)}`).toEqual(expected)
-  expect(await countSelected(db, org, parseFilter(filter))).toBe(expected.length)
+  expect(await countSelected(db, org, await resolve(server.deps, org, parseFilter(filter)))).toBe(expected.length)
 }
 
 const drawCondition = (): Condition => ({ monitorId: draw.one(monitors), any: draw.some(keys, 1 + draw.below(2)) })
@@ -112,14 +113,14 @@ describe(`a filter by categories (seed ${seed})`, () => {
 
   it('can be limited to the current version', async () => {
     const categories = { monitorId: first, any: ['billing'] }
-    const count = await countSelected(db, org, parseFilter({ categories }), 'current')
+    const count = await countSelected(db, org, await resolve(server.deps, org, parseFilter({ categories })), 'current')
     expect(count).toBe(ids.filter((one) => matches(one, categories, 1)).length)
   })
 
   it('finds nothing of unknown or deleted monitors, or of other organizations', async () => {
     const other = await makeOrganization(server)
     expect(await listAll({ categories: { monitorId: other.id, any: ['billing'] } })).toEqual([])
-    const filter = parseFilter({ categories: { monitorId: first, any: ['billing'] } })
+    const filter = await resolve(server.deps, org, parseFilter({ categories: { monitorId: first, any: ['billing'] } }))
     expect(await countSelected(db, orgIdOf(other.id), filter)).toBe(0)
     const gone = await makeMonitor(server, key)
     const body = {

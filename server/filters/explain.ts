@@ -130,6 +130,16 @@ const sayChannels = ({ channels }: Part): string | undefined =>
 const sayConversations = (ids: string[], names: ReadonlyMap<string, string>): string =>
   ids.length > 5 ? `among ${ids.length} chosen conversations` : `with ID ${sayIds(ids, names)}`
 
+/** Says `meaning “refund not received”`, or `similar to turn 3 of conversation …`. */
+const saySimilar = ({ similarTo }: Part): string | undefined => {
+  if (!similarTo) return undefined
+  const { minimumSimilarity: minimum } = similarTo
+  const least = minimum === undefined ? '' : ` (at least ${minimum})`
+  if ('text' in similarTo) return `meaning ${quote(similarTo.text)}${least}`
+  const turn = 'turn' in similarTo ? `turn ${similarTo.turn + 1} of ` : ''
+  return `similar to ${turn}conversation ${similarTo.conversationId}${least}`
+}
+
 /** Describes everything except the channels, which are the subject of the sentence. */
 const sayPart = (part: Part, names: ReadonlyMap<string, string>): string[] => {
   const { directions, statuses, agentIds, agentVersionIds, agentGroupIds, companyIds } = part
@@ -145,6 +155,7 @@ const sayPart = (part: Part, names: ReadonlyMap<string, string>): string[] => {
     sayTimes(part),
     sayDuration(part),
     text !== undefined && `mentioning ${quote(text)}`,
+    saySimilar(part),
     sayConditions(part, names),
     sayMonitors(part, names),
     sayCategories(part, names),

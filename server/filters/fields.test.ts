@@ -10,6 +10,7 @@ import { orgIdOf } from '../platform/ids.ts'
 import { explainFilter } from './explain.ts'
 import { type Filter, parseFilter } from './filter.ts'
 import { countSelected, listSelected } from './queries.ts'
+import { resolve } from './resolve.ts'
 
 /** `FILTER_SEED=… vitest run server/filters/fields` repeats a run with the same results and conditions. */
 const seed = Number(process.env.FILTER_SEED ?? randomInt(2 ** 31))
@@ -54,7 +55,7 @@ const store = async (monitorId: string, all: (Fields | null)[], unsupported: (at
 const listAll = async (filter: Filter, limit = 40): Promise<string[]> => {
   const found: string[] = []
   for (let after: string | undefined; ; ) {
-    const page = await listSelected(db, org, parseFilter(filter), { limit, after })
+    const page = await listSelected(db, org, await resolve(server.deps, org, parseFilter(filter)), { limit, after })
     found.push(...page.slice(0, limit).map((row) => row.id))
     const last = page[limit - 1]
     if (page.length <= limit || !last) return found
@@ -134,7 +135,7 @@ describe('a filter by a field', async () => {
     expect(valuesOf(ids)).toEqual(expected)
     // Another index contains long fields.
     expect(valuesOf(longIds)).toEqual(expected)
-    expect(await countSelected(db, org, parseFilter(filter))).toBe(found.length)
+    expect(await countSelected(db, org, await resolve(server.deps, org, parseFilter(filter)))).toBe(found.length)
     expect(found).toHaveLength(expected.length * 2)
   })
 
@@ -194,7 +195,7 @@ describe(`conditions on fields (seed ${seed})`, async () => {
     const expected = ids.filter(isMatch).sort()
     const among = { ...filter, conversationIds: ids }
     expect((await listAll(among)).toSorted(), `seed ${seed}: ${JSON.stringify(filter)}`).toEqual(expected)
-    expect(await countSelected(db, org, parseFilter(among))).toBe(expected.length)
+    expect(await countSelected(db, org, await resolve(server.deps, org, parseFilter(among)))).toBe(expected.length)
   }
 
   it('apply to the newest result, and can be combined, nested, and excluded', async () => {
@@ -220,7 +221,7 @@ describe(`conditions on fields (seed ${seed})`, async () => {
 
   it('can be limited to the current version', async () => {
     const range = { monitorId: second, from: 2, to: 8 }
-    const selection = parseFilter({ fields: conditionsOf(range) })
+    const selection = await resolve(server.deps, org, parseFilter({ fields: conditionsOf(range) }))
     expect(await countSelected(db, org, selection, 'current')).toBe(ids.filter((one) => matches(one, range, 1)).length)
   })
 
@@ -233,7 +234,7 @@ describe(`conditions on fields (seed ${seed})`, async () => {
     await server.call('POST', '/v1/monitor-results', { key, body })
     const filter: Filter = { fields: [{ monitorId: gone.id, field: 'amount', op: 'eq', value: '5' }] }
     expect(await listAll(filter)).toEqual([ids[0]])
-    expect(await countSelected(db, orgIdOf(other.id), parseFilter(filter))).toBe(0)
+    expect(await countSelected(db, orgIdOf(other.id), await resolve(server.deps, org, parseFilter(filter)))).toBe(0)
     await server.call('DELETE', `/v1/monitors/${gone.id}`, { key })
     expect(await listAll(filter)).toEqual([])
   })

@@ -5,7 +5,7 @@ import { Choice, Closed, Id, TimestampInput } from '../platform/http/schemas.ts'
 import { findTimeZone, timeZoneFault } from '../platform/time-zone.ts'
 import { soundNames } from '../sound-measures/names.ts'
 import { CategoryKey, FieldKey } from './category.ts'
-import { isOrdered, type Exclusion as ParsedExclusion, type Part, type Selection } from './queries.ts'
+import { isOrdered, type Likeness, type Exclusion as ParsedExclusion, type Part, type Selection } from './queries.ts'
 import { signalNames } from './sort.ts'
 import { normalizeTags, Tag } from './tag.ts'
 
@@ -159,6 +159,9 @@ const directions = ['inbound', 'outbound'] as const
 const statuses = ['in_progress', 'completed', 'failed'] as const
 const reviewStatuses = ['none', 'pending', 'in_progress', 'completed'] as const
 
+/** Each condition on the meaning is a search of its own. */
+const mostLikenesses = 3
+
 export const SearchText = Type.String({
   minLength: 1,
   maxLength: 500,
@@ -197,6 +200,44 @@ const PeriodInput = Closed(
       'Weeks start on Monday.',
     ].join(' '),
     examples: [{ last: '7d' }],
+  },
+)
+
+const SimilarTo = Closed(
+  {
+    text: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 1_000,
+        description: 'Conversations in which somebody says something like this, in any words.',
+        examples: ['The customer was promised a refund that never arrived'],
+      }),
+    ),
+    conversationId: Type.Optional({ ...Id, description: 'Conversations like this one, without itself.' }),
+    turn: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 1_000_000,
+        description: 'Only compares this turn of `conversationId`, by its index in the transcript.',
+      }),
+    ),
+    minimumSimilarity: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 1,
+        description: 'How similar the nearest passage must at least be. The default depends on the model.',
+        examples: [0.6],
+      }),
+    ),
+  },
+  {
+    title: 'SimilarTo',
+    description: [
+      'A condition on the meaning of the transcript: conversations with a passage whose similarity is at least',
+      '`minimumSimilarity`, at most the nearest 10,000. Exactly one of `text` and `conversationId`. Unknown IDs match',
+      `nothing. A filter can have up to ${mostLikenesses} of these conditions, including nested ones.`,
+    ].join(' '),
+    examples: [{ text: 'refund not received' } satisfies object],
   },
 )
 
@@ -244,6 +285,7 @@ const fields = {
   ),
   findingIds: List(Id, 'Attached to any of these findings.'),
   tags: List(Tag, 'With any of these tags.'),
+  similarTo: Type.Optional(SimilarTo),
 }
 
 const FilterPart = Closed(fields, {
@@ -331,6 +373,15 @@ const fieldFaults = (list: FieldCondition[]): Issue[] =>
     return [{ path, message: 'must be a number, a date such as 2026-11-21 or 11-21, or a time such as 16:15' }]
   })
 
+const likenessFaults = ({ text, conversationId, turn }: Static<typeof SimilarTo>): Issue[] => {
+  if ((text === undefined) === (conversationId === undefined)) {
+    return [{ path: 'similarTo', message: 'needs either text or conversationId' }]
+  }
+  if (text === undefined) return []
+  if (turn !== undefined) return [{ path: 'similarTo.turn', message: 'requires a conversationId' }]
+  return hasWord(text) ? [] : [{ path: 'similarTo.text', message: 'must contain a word' }]
+}
+
 const partFaults = (filter: FilterPart): Issue[] => {
   const { since, until, minDurationSeconds: min, maxDurationSeconds: max, text } = filter
   const { metadata = [], metrics = [], monitors = [], fields: extracted = [] } = filter
@@ -345,6 +396,7 @@ const partFaults = (filter: FilterPart): Issue[] => {
   else if (text !== undefined && hasDashes(text)) faults.push({ path: 'text', message: 'contains too many - in a row' })
   faults.push(...conditionFaults(metadata, 'metadata'), ...conditionFaults(metrics, 'metrics'))
   faults.push(...fieldFaults(extracted))
+  if (filter.similarTo) faults.push(...likenessFaults(filter.similarTo))
   const named = monitors.map(({ id }) => id.toLowerCase())
   named.forEach((id, index) => {
     if (named.indexOf(id) < index) faults.push({ path: `monitors[${index}].id`, message: 'is listed twice' })
@@ -412,6 +464,9 @@ const fieldConditions = (list: FilterPart['fields']): Part['fields'] =>
 const defined = (selection: object): object =>
   Object.fromEntries(Object.entries(selection).filter(([, value]) => value !== undefined))
 
+const likeness = (given: FilterPart['similarTo']): Likeness | undefined =>
+  given && (defined({ ...given, conversationId: given.conversationId?.toLowerCase() }) as Likeness)
+
 const parsePart = (filter: FilterPart): Part =>
   defined({
     agentIds: ids(filter.agentIds),
@@ -440,6 +495,7 @@ const parsePart = (filter: FilterPart): Part =>
     conversationIds: ids(filter.conversationIds),
     findingIds: ids(filter.findingIds),
     tags: filter.tags && normalizeTags(filter.tags),
+    similarTo: likeness(filter.similarTo),
   })
 
 const parseExclusion = ({ anyOf, ...own }: Static<typeof Exclusion>): ParsedExclusion => {
@@ -456,6 +512,10 @@ const anyOfFaults = (parts: FilterPart[]): Issue[] =>
 export const faultsOf = ({ anyOf = [], exclude, ...filter }: Filter): Issue[] => {
   const faults = partFaults(filter)
   faults.push(...anyOfFaults(anyOf))
+  const parts: FilterPart[] = [filter, ...anyOf, ...(exclude ? [exclude, ...(exclude.anyOf ?? [])] : [])]
+  if (parts.filter(({ similarTo }) => similarTo).length > mostLikenesses) {
+    faults.push({ path: 'similarTo', message: `can be used at most ${mostLikenesses} times in a filter` })
+  }
   if (!exclude) return faults
   const { anyOf: excluded = [], ...own } = exclude
   faults.push(...within('exclude', [...partFaults(own), ...anyOfFaults(excluded)]))

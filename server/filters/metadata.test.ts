@@ -8,6 +8,7 @@ import { newId, orgIdOf } from '../platform/ids.ts'
 import type { Condition } from './filter.ts'
 import { parseFilter } from './filter.ts'
 import { whereSelected } from './queries.ts'
+import { resolve } from './resolve.ts'
 
 /** Compares metadata conditions as the API documents them with the results of PostgreSQL. */
 
@@ -123,7 +124,11 @@ const storeAll = async (documents: Document[]): Promise<OrgId> => {
 
 /** Returns the documents that PostgreSQL finds, sorted. */
 const find = async (org: OrgId, metadata: Condition[]): Promise<string[]> => {
-  const rows = await whereSelected(db.selectFrom('conversations'), org, parseFilter({ metadata }))
+  const rows = await whereSelected(
+    db.selectFrom('conversations'),
+    org,
+    await resolve(server.deps, org, parseFilter({ metadata })),
+  )
     .select('conversations.metadata')
     .execute()
   return rows.map(({ metadata: found }) => JSON.stringify(found)).sort()

@@ -7,6 +7,7 @@ import { testServer } from '../../test/server.ts'
 import { newId, orgIdOf } from '../platform/ids.ts'
 import { type Filter, parseFilter } from './filter.ts'
 import { countSelected, listSelected } from './queries.ts'
+import { resolve } from './resolve.ts'
 
 /** Compares monitor conditions as the API documents them with the results of PostgreSQL. */
 
@@ -180,7 +181,7 @@ describe('conditions on monitors', () => {
           until: at(window[0]),
           since: at(window[0] + 10 + Math.min(window[1], conversationCount - window[0] - 11)),
         }
-        const selection = parseFilter({ ...filter, ...bounds })
+        const selection = await resolve(server.deps, org, parseFilter({ ...filter, ...bounds }))
         const expected = stored.filter(
           (conversation) =>
             satisfies(conversation, filter) &&
@@ -199,11 +200,15 @@ describe('conditions on monitors', () => {
 
   it('only match results of this organization', async () => {
     const stranger = await makeOrganization(server)
-    const selection = parseFilter({ monitors: [{ id: monitors[0] ?? '' }] })
+    const selection = await resolve(server.deps, org, parseFilter({ monitors: [{ id: monitors[0] ?? '' }] }))
     // The API returned this ID, so it is valid.
     const other = orgIdOf(stranger.id)
     expect(await countSelected(db, other, selection)).toBe(0)
-    const affected = parseFilter({ monitors: [{ id: monitors[3] ?? '', result: 'affected' }] })
+    const affected = await resolve(
+      server.deps,
+      org,
+      parseFilter({ monitors: [{ id: monitors[3] ?? '', result: 'affected' }] }),
+    )
     expect(await listSelected(db, org, affected, { limit: 10, after: undefined })).not.toEqual([])
     expect(await listSelected(db, other, affected, { limit: 10, after: undefined })).toEqual([])
     const answer = await server.call('POST', '/v1/conversations/count', { key, body: { filter: selection } })

@@ -3,6 +3,7 @@ import { onPlainPostgres } from '../../test/citus.ts'
 import { openPlans } from '../../test/plans.ts'
 import { listInOrder } from '../conversations/search/queries.ts'
 import { orgIdOf } from '../platform/ids.ts'
+import type { Similar } from '../platform/meanings.ts'
 import { countSelected, isReadInIndexOrder, listSelected, type Selection } from './queries.ts'
 import type { Sorting } from './sort.ts'
 import { listSorted, positionOf } from './sorted/queries.ts'
@@ -156,7 +157,10 @@ const watch = async <T>(run: () => Promise<T>) => {
 /** A position within the period, like the cursor of one of its pages. */
 const middle = `${startedAt(90_000)} ${id(5, 90_000)}`
 const window = { since: startedAt(75_000), until: startedAt(100_000) }
-const eq = (key: string, value: string): Selection => ({ metadata: [{ key, op: 'eq', value }] })
+/** A filter that is ready for SQL. */
+type Ready = Selection<Similar[]>
+
+const eq = (key: string, value: string): Ready => ({ metadata: [{ key, op: 'eq', value }] })
 
 /** Returns the conversations with these numbers, newest first. */
 const numbered = (count: number, includes: (number: number) => boolean, from = conversationCount - 1) => {
@@ -170,7 +174,7 @@ const agentOf = (number: number) => (number % 20_000 === 1 ? 49 : number % 49)
 /** Returns the number of a conversation's transcript. Only one in five conversations has a transcript. */
 const spoken = (number: number) => (number % 5 === 0 ? number / 5 : undefined)
 
-type Case = [name: string, Selection, includes: (number: number) => boolean, index: string, maxPages: number]
+type Case = [name: string, Ready, includes: (number: number) => boolean, index: string, maxPages: number]
 
 /** Pages that are read in index order, which stops as soon as the page is full. */
 const ordered: Case[] = [
@@ -201,8 +205,19 @@ const ordered: Case[] = [
   ['to be reviewed', { reviewStatus: 'pending' }, (n) => n % 30_000 === 4, 'conversations_review_idx', 20],
 ]
 
+/** Returns every so many conversations, as the search by meaning does. */
+const similar = (every: number): Similar[] =>
+  Array.from({ length: conversationCount / every }, (_, at) => ({
+    conversationId: id(5, at * every),
+    similarity: 0.7,
+    firstTurn: 0,
+    lastTurn: 0,
+  }))
+
 /** Pages whose rows are among the newest conversations or come from an unordered index. */
 const sought: Case[] = [
+  ['of a common meaning', { similarTo: similar(25) }, (n) => n % 25 === 0, 'conversations_time_idx', 500],
+  ['of a rare meaning', { similarTo: similar(25_000) }, (n) => n % 25_000 === 0, 'conversations_pkey', 500],
   [
     'of two agents',
     { agentIds: [agent(7), agent(8)] },
@@ -376,7 +391,7 @@ describe.each([
   ['the first page', undefined, conversationCount - 1],
   ['a page in the middle', middle, 89_999],
 ] as const)('%s of conversations', (_, after, from) => {
-  const list = (selection: Selection) =>
+  const list = (selection: Ready) =>
     watch(() => listSelected(db, org, selection, { limit: pageSize, after })).then(({ answer, ...rest }) => ({
       ids: answer.map((row) => row.id),
       ...rest,
@@ -402,7 +417,7 @@ describe.each([
   )
 
   it('conversations without a suitable index are read in two steps', () => {
-    const passedOver: Selection[] = [{ directions: ['outbound'] }, { text: 'hello' }, { minDurationSeconds: 60 }]
+    const passedOver: Ready[] = [{ directions: ['outbound'] }, { text: 'hello' }, { minDurationSeconds: 60 }]
     expect(passedOver.filter((selection) => isReadInIndexOrder(org, selection))).toEqual([])
   })
 
@@ -431,7 +446,7 @@ describe('a count in a window', () => {
 type SortedCase = [
   name: string,
   Sorting,
-  Selection,
+  Ready,
   value: (number: number) => number | null,
   includes: (number: number) => boolean,
   index: string,

@@ -6,6 +6,7 @@ import { boundsOfPeriod, type ZonedPeriod } from '../platform/db/periods.ts'
 import { codes } from '../platform/db/result-codes.ts'
 import type { DB } from '../platform/db/tables.ts'
 import type { Page } from '../platform/http/paging.ts'
+import type { Meaning, Similar } from '../platform/meanings.ts'
 
 type MonitorCondition = { id: string; result: 'all' | 'affected' | 'not_affected' | 'unscored' }
 type Ordering = 'gt' | 'gte' | 'lt' | 'lte'
@@ -24,8 +25,14 @@ type FieldCondition = {
 /** A condition on a signal or a measure of sound. */
 type MeasureCondition = { name: string; op: Ordering | 'eq' | 'neq'; value: number }
 
-/** A filter, or a filter nested in another one. */
-export type Part = {
+/** A condition on the meaning of conversations. Without a minimum, the default applies. */
+export type Likeness = Meaning & { minimumSimilarity?: number }
+
+/**
+ * A filter, or a filter nested in another one. `Alike` is either the condition on the meaning or, once it is resolved,
+ * the conversations that satisfy it.
+ */
+export type Part<Alike = Likeness> = {
   agentIds?: string[]
   agentVersionIds?: string[]
   agentGroupIds?: string[]
@@ -55,21 +62,30 @@ export type Part = {
   conversationIds?: string[]
   findingIds?: string[]
   tags?: string[]
+  similarTo?: Alike
 }
 
-export type Exclusion = Part & {
+export type Exclusion<Alike = Likeness> = Part<Alike> & {
   /** At least one of these must match. */
-  anyOf?: Part[]
+  anyOf?: Part<Alike>[]
 }
 
 /** A filter that `parseFilter` has validated and converted to canonical form. Times are ISO 8601 in UTC. */
-export type Selection = Exclusion & {
+export type Selection<Alike = Likeness> = Exclusion<Alike> & {
   /** This must not match. */
-  exclude?: Exclusion
+  exclude?: Exclusion<Alike>
 }
 
+/** A filter that compares no meanings. It is ready for SQL as it is. */
+export type Plain = Selection<never>
+
+/** A filter that `resolve` has made ready for SQL, which can't compare meanings. */
+export type Resolved = Selection<Found>
+type ResolvedPart = Part<Found>
+type Found = Pick<Similar, 'conversationId'>[]
+
 /** A filter for the list, which can also filter by external ID. */
-type Listed = Selection & { externalId?: string }
+type Listed = Resolved & { externalId?: string }
 
 export type Clause = RawBuilder<boolean>
 
@@ -224,7 +240,7 @@ const measureClause = (of: keyof typeof measured, { name, op, value }: MeasureCo
 const isSought = ({ op }: Condition): boolean => ['eq', 'is_true', 'is_false'].includes(op)
 
 /** Compares a start time with the times of the selection. */
-const timeClauses = ({ since, until, period }: Part, startedAt: RawBuilder<unknown>): Clause[] => {
+const timeClauses = ({ since, until, period }: ResolvedPart, startedAt: RawBuilder<unknown>): Clause[] => {
   const moving = period && boundsOfPeriod(period)
   const from = since === undefined ? moving?.since : sql`${since}::timestamptz`
   const to = until === undefined ? moving?.until : sql`${until}::timestamptz`
@@ -303,13 +319,13 @@ export type ResultLookup =
   | { before: string | undefined; within?: Clause[] }
 
 /** Limits the results to the period of the selection. */
-const resultsWithin = (selection: Part): Clause[] => timeClauses(selection, sql`call_started_at`)
+const resultsWithin = (selection: ResolvedPart): Clause[] => timeClauses(selection, sql`call_started_at`)
 
 /**
  * Selects conversations by their results. Each conversation has one row for each monitor, so counting rows counts the
  * satisfied conditions.
  */
-const monitorClause = (org: OrgId, selection: Part, lookup: ResultLookup, scope: VersionScope): Clause => {
+const monitorClause = (org: OrgId, selection: ResolvedPart, lookup: ResultLookup, scope: VersionScope): Clause => {
   const { monitors = [], match = 'all' } = selection
   const ids = monitors.map(({ id }) => id)
   const wanted = sql`(${sql.join(
@@ -350,7 +366,7 @@ type Reading = { lookup: ResultLookup; scope: VersionScope }
 const resultClause = (
   org: OrgId,
   { monitorId, isMatch, indexes, isInTable = false }: ResultCondition,
-  selection: Part,
+  selection: ResolvedPart,
   { lookup, scope }: Reading,
 ): Clause => {
   const ofMonitor = sql`r.organization_id = ${org} AND r.monitor_id = ANY(ARRAY(
@@ -486,7 +502,7 @@ const fieldConditions = (fields: FieldCondition[]): ResultCondition[] =>
   }))
 
 /** Combines the conditions of a nested filter. */
-const innerClause = (org: OrgId, inner: Exclusion, lookup: ResultLookup, scope: VersionScope): Clause => {
+const innerClause = (org: OrgId, inner: Exclusion<Found>, lookup: ResultLookup, scope: VersionScope): Clause => {
   const clauses = [...orderedClauses(inner), ...soughtClauses(org, inner, lookup, scope), ...otherClauses(inner)]
   return sql`(${sql.join(clauses, sql` AND `)})`
 }
@@ -494,7 +510,7 @@ const innerClause = (org: OrgId, inner: Exclusion, lookup: ResultLookup, scope: 
 /** The conditions of nested filters. They read results within the period of the outer filter. */
 const nestedClauses = (
   org: OrgId,
-  { anyOf, exclude, ...own }: Selection,
+  { anyOf, exclude, ...own }: Resolved,
   lookup: ResultLookup,
   scope: VersionScope,
 ): Clause[] => {
@@ -512,12 +528,12 @@ const nestedClauses = (
 /** Conditions that an unordered index supports. */
 const soughtClauses = (
   org: OrgId,
-  selection: Selection,
+  selection: Resolved,
   lookup: ResultLookup,
   scope: VersionScope = 'historical',
 ): Clause[] => {
   const { agentIds = [], agentVersionIds = [], agentGroupIds = [], companyIds = [], text, metadata = [] } = selection
-  const { bucketId, conversationIds, findingIds, tags, metrics = [] } = selection
+  const { bucketId, conversationIds, findingIds, tags, metrics = [], similarTo } = selection
   const clauses: Clause[] = []
   if (agentIds.length > 1) clauses.push(sql`conversations.agent_id = ANY(${agentIds}::uuid[])`)
   if (agentVersionIds.length > 1) clauses.push(sql`conversations.agent_version_id = ANY(${agentVersionIds}::uuid[])`)
@@ -533,6 +549,9 @@ const soughtClauses = (
       WHERE b.organization_id = ${org} AND b.bucket_id = ${bucketId}::uuid)`)
   }
   if (conversationIds !== undefined) clauses.push(sql`conversations.id = ANY(${conversationIds}::uuid[])`)
+  if (similarTo !== undefined) {
+    clauses.push(sql`conversations.id = ANY(${similarTo.map(({ conversationId }) => conversationId)}::uuid[])`)
+  }
   if (findingIds !== undefined) {
     clauses.push(sql`conversations.id IN (
       SELECT f.conversation_id FROM finding_conversations f
@@ -562,7 +581,7 @@ const soughtClauses = (
 }
 
 /** Conditions that no index supports. */
-const otherClauses = (selection: Part): Clause[] => {
+const otherClauses = (selection: ResolvedPart): Clause[] => {
   const { channels, directions, statuses = [], metadata = [], signals = [], sound = [] } = selection
   const { minDurationSeconds: min, maxDurationSeconds: max } = selection
   const clauses: Clause[] = []
@@ -585,7 +604,7 @@ export const ofTenant = (org: OrgId): Clause => sql`conversations.organization_i
 export const eachTime = sql.raw(plannedEachTime)
 
 /** Conditions that no index in list order supports. */
-export const checkedClauses = (org: OrgId, selection: Selection, lookup: ResultLookup): Clause[] => [
+export const checkedClauses = (org: OrgId, selection: Resolved, lookup: ResultLookup): Clause[] => [
   ...soughtClauses(org, selection, lookup),
   ...otherClauses(selection),
 ]
@@ -597,7 +616,7 @@ export const checkedClauses = (org: OrgId, selection: Selection, lookup: ResultL
 export const whereSelected = <T extends keyof DB, O>(
   query: SelectQueryBuilder<DB, T, O>,
   org: OrgId,
-  selection: Selection,
+  selection: Resolved,
   scope?: VersionScope,
 ) =>
   narrow(query, [
@@ -614,7 +633,7 @@ export const whereSelected = <T extends keyof DB, O>(
 export const whereAmong = <T extends keyof DB, O>(
   query: SelectQueryBuilder<DB, T, O>,
   org: OrgId,
-  selection: Selection,
+  selection: Resolved,
   ids: string[],
 ) =>
   narrow(query, [
@@ -659,7 +678,7 @@ export const selectInOrder = (db: Db, org: OrgId, selection: Listed, { limit, af
 export const newestCount = 2_000
 
 /** Selects the affected results of one monitor in any version. An index contains them in list order. */
-const affectedBy = (db: Db, org: OrgId, monitorId: string, selection: Selection) => {
+const affectedBy = (db: Db, org: OrgId, monitorId: string, selection: Resolved) => {
   const affected = db
     .selectFrom('monitor_results')
     .where('organization_id', '=', org)
@@ -727,7 +746,7 @@ export const listSelected = async (db: Db, org: OrgId, selection: Listed, { limi
   return page(from(all))
 }
 
-export const countSelected = async (db: Db, org: OrgId, selection: Selection, scope?: VersionScope) => {
+export const countSelected = async (db: Db, org: OrgId, selection: Resolved, scope?: VersionScope) => {
   const { count } = await whereSelected(db.selectFrom('conversations'), org, selection, scope)
     .select(sql<number>`count(*)`.as('count'))
     .executeTakeFirstOrThrow()
@@ -737,7 +756,7 @@ export const countSelected = async (db: Db, org: OrgId, selection: Selection, sc
 type Periods = Calendar & CalendarWindow & { mostPeriods: number }
 
 /** Counts the selected conversations in each interval by their start, oldest first, including empty intervals. */
-export const countSelectedByPeriod = async (db: Db, org: OrgId, selection: Selection, periods: Periods) => {
+export const countSelectedByPeriod = async (db: Db, org: OrgId, selection: Resolved, periods: Periods) => {
   const bounds = await listPeriodBounds(db, periods, periods, periods.mostPeriods)
   const period = sql<number>`width_bucket(conversations.started_at, ${bounds}::timestamptz[]) - 1`
   const rows = await whereSelected(db.selectFrom('conversations'), org, selection)
@@ -753,7 +772,7 @@ export const countSelectedByPeriod = async (db: Db, org: OrgId, selection: Selec
 }
 
 /** Returns the statement that selects all matching conversations, oldest first, for a cursor. */
-export const selectedStatement = (db: Db, org: OrgId, selection: Selection, scope: VersionScope) => {
+export const selectedStatement = (db: Db, org: OrgId, selection: Resolved, scope: VersionScope) => {
   const { sql: text, parameters } = whereSelected(db.selectFrom('conversations'), org, selection, scope)
     .select(['conversations.id', 'conversations.started_at as startedAt'])
     .orderBy(sql`conversations.started_at`)

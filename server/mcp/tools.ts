@@ -30,8 +30,8 @@ export const tools: Tool[] = [
     operationId: 'searchConversations',
     page: '/conversations/',
     about:
-      'Find conversations by a filter: text, agents, dates, channel, monitor results, extracted fields, or metadata. ' +
-      'Newest first.',
+      'Find conversations by a filter: text, meaning (`similarTo`), agents, dates, channel, monitor results, ' +
+      'extracted fields, or metadata. Newest first, or most similar first with `sort`.',
   },
   {
     name: 'count_conversations',

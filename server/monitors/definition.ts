@@ -205,10 +205,10 @@ export const AnyDefinition = Type.Unsafe<MonitorDefinition>({
   examples: [{}],
 })
 
-const { agentIds, agentVersionIds, agentGroupIds, companyIds, channels, metadata } = Filter.properties
+const { agentIds, agentVersionIds, agentGroupIds, companyIds, channels, metadata, similarTo } = Filter.properties
 
 export const Scope = Closed(
-  { agentIds, agentVersionIds, agentGroupIds, companyIds, channels, metadata },
+  { agentIds, agentVersionIds, agentGroupIds, companyIds, channels, metadata, similarTo },
   {
     title: 'MonitorScope',
     description: 'The conversations that the monitor applies to: fields of a Filter. `{}` selects all.',

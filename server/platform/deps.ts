@@ -11,6 +11,7 @@ import type { Identity } from './identity/identity.ts'
 import type { SessionCookie } from './identity/session-cookie.ts'
 import type { Jobs } from './jobs/queue.ts'
 import type { Log } from './log.ts'
+import type { Meanings } from './meanings.ts'
 import type { Outbound } from './outbound/outbound.ts'
 import type { Reactions } from './reactions.ts'
 import type { Secrets } from './secrets/secrets.ts'
@@ -38,6 +39,7 @@ export type Deps = {
   embedder: Embedder
   metrics: Metrics
   telemetry: Telemetry
+  meanings: Meanings
   /** Triggers the consequences of stored, ended, and deleted data. */
   reactions: Reactions
   /**

@@ -40,6 +40,12 @@ const readSort = (sort: Sort): { by: string; direction: 'asc' | 'desc' } => {
   return { by: key.kind === 'score' ? `score:${key.monitorId}` : sort.by, direction }
 }
 
+/** Throws if the view sorts by similarity without a meaning. Updates can change the filter and the sort separately. */
+const requireSortable = <V extends { filter: Selection; sort: Sort | null }>(view: V): V => {
+  if (view.sort) parseSort(view.sort, 'sort', view.filter)
+  return view
+}
+
 type Body = Partial<Static<typeof SavedViewCreate>>
 
 const readChange = ({ name, filter, columns, sort, shared }: Body): ViewChange => ({
@@ -137,7 +143,7 @@ export const savedViews = (app: App, { db }: Deps): void => {
         await insertSavedView(trx, actor.org, actor.userId, created)
         await changeDefault(trx, actor.org, actor.userId, id, isDefault)
         await recordAudit(trx, actor, 'savedView.create', { type: 'savedView', id })
-        return getSavedView(trx, actor.org, actor.userId, id)
+        return requireSortable(await getSavedView(trx, actor.org, actor.userId, id))
       })
       return reply
         .code(201)
@@ -173,7 +179,7 @@ export const savedViews = (app: App, { db }: Deps): void => {
         if (becomesPersonal) await clearDefaultOfOthers(trx, actor.org, actor.userId, params.id)
         await changeDefault(trx, actor.org, actor.userId, params.id, body.isDefault)
         await recordAudit(trx, actor, 'savedView.update', { type: 'savedView', id: params.id.toLowerCase() })
-        return getSavedView(trx, actor.org, actor.userId, params.id)
+        return requireSortable(await getSavedView(trx, actor.org, actor.userId, params.id))
       })
       return explain(db, actor.org, view)
     },

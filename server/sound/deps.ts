@@ -1,4 +1,4 @@
-import type { Selection } from '../filters/queries.ts'
+import type { Resolved } from '../filters/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 
@@ -17,6 +17,6 @@ export type SoundDeps = Deps & {
   estimateTranscriptions: (
     db: Db,
     org: OrgId,
-    filter: Selection,
+    filter: Resolved,
   ) => Promise<{ recordings: number; minutes: number; cost: number | null }>
 }

@@ -1,7 +1,7 @@
 // Estimates the cost of transcribing stored recordings in advance.
 
 import { soundSettingsOf } from '../agents/sound-settings.ts'
-import type { Selection } from '../filters/queries.ts'
+import type { Resolved } from '../filters/queries.ts'
 import { readModelName } from '../model-providers/model-name.ts'
 import { findPrice } from '../model-providers/prices.ts'
 import { listSealedProviders, type SealedProvider } from '../model-providers/queries.ts'
@@ -36,7 +36,7 @@ export type TranscriptionEstimate = {
  * Estimates the transcription of stored recordings without a transcript. Silence is not sent, and both sides rarely speak at
  * once, so a minute of a call costs about as much as a minute of audio.
  */
-export const estimateTranscriptions = async (db: Db, org: OrgId, filter: Selection): Promise<TranscriptionEstimate> => {
+export const estimateTranscriptions = async (db: Db, org: OrgId, filter: Resolved): Promise<TranscriptionEstimate> => {
   const counts = await countUntranscribed(db, org, filter)
   const settings = await soundSettingsOf(
     db,

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type Selection, whereSelected } from '../filters/queries.ts'
+import { type Resolved, whereSelected } from '../filters/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 
 type Status = 'pending' | 'completed' | 'failed'
@@ -180,7 +180,7 @@ export const countOfRuns = async (db: Db, org: OrgId, runIds: string[]) => {
 /**
  * Counts the stored recordings without a transcript by agent, and adds up the seconds of those with a known duration.
  */
-export const countUntranscribed = (db: Db, org: OrgId, filter: Selection) =>
+export const countUntranscribed = (db: Db, org: OrgId, filter: Resolved) =>
   whereSelected(db.selectFrom('conversations'), org, filter)
     .innerJoin('recordings as r', (join) =>
       join.on('r.organization_id', '=', org).onRef('r.conversation_id', '=', 'conversations.id'),

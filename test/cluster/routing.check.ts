@@ -42,7 +42,11 @@ NamingClient.prototype.query = function (this: NamingClient, ...given: Parameter
   return query.apply(this, given)
 }
 
-const server = await testServer({ EARSHOT_TRUST_PROXY: '1', EARSHOT_SMTP_URL: 'smtp://127.0.0.1:1' })
+const server = await testServer({
+  EARSHOT_TRUST_PROXY: '1',
+  EARSHOT_SMTP_URL: 'smtp://127.0.0.1:1',
+  EARSHOT_EMBEDDINGS: 'on',
+})
 
 /** A person can belong to organizations on any shard. */
 const ofPerson = [

@@ -64,6 +64,7 @@ const roleOf: [operations: RegExp, role: Role][] = [
   // Viewers can read, which includes queries by POST, and exports.
   [/^GET \/v1\//, 'viewer'],
   [/^POST \/v1\/(conversations\/(search|count)|alert-rules\/preview|analytics\/(query|explain|compare))$/, 'viewer'],
+  [/^POST \/v1\/findings\/similar$/, 'viewer'],
   [/^POST \/v1\/((monitor|conversation)-exports(\/preview)?|experiments\/\{id\}\/exports)$/, 'viewer'],
   // Everyone changes their own notifications.
   [/^(POST|PUT) \/v1\/notification/, 'viewer'],

@@ -41,6 +41,7 @@ import { changedRows, storedRows } from '../stored.ts'
  */
 
 const server = await testServer({
+  EARSHOT_EMBEDDINGS: 'on',
   EARSHOT_SMTP_URL: 'smtp://127.0.0.1:1',
   EARSHOT_TRUST_PROXY: '1',
   EARSHOT_LIMITS: 'ratePerSecond=1000000,rateBurst=1000000',

@@ -1,5 +1,5 @@
 import { findLastArrival } from '../../conversations/queries.ts'
-import type { Selection } from '../../filters/queries.ts'
+import type { Resolved } from '../../filters/queries.ts'
 import { getOrganization } from '../../organizations/queries.ts'
 import { monthOf } from '../../organizations/spending/month.ts'
 import { getSpending } from '../../organizations/spending/queries.ts'
@@ -35,7 +35,7 @@ import { countFailures, listAlarmedExperiments, listOpenFindings, listSpikes } f
 /** The question of a rule, with its filter parsed. */
 export type AlertQuestion = {
   condition: AlertCondition
-  selection: Selection | undefined
+  selection: Resolved | undefined
   groupBy: GroupBy | null
   windowMinutes: number
   minimumSample: number
@@ -138,7 +138,7 @@ type Check = {
 const listGroups = (
   db: Db,
   org: OrgId,
-  { selection, groupBy, silentMinutes }: { selection: Selection | undefined; groupBy: GroupBy; silentMinutes: number },
+  { selection, groupBy, silentMinutes }: { selection: Resolved | undefined; groupBy: GroupBy; silentMinutes: number },
   { now, watchedKeys }: Check,
 ) => {
   const silentSince = now.getTime() - silentMinutes * minuteMs

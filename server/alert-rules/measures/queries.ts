@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { notApplicable } from '../../filters/category.ts'
-import { measureAt, type Selection, whereSelected } from '../../filters/queries.ts'
+import { measureAt, type Resolved, whereSelected } from '../../filters/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { codes } from '../../platform/db/result-codes.ts'
 import { dayMs } from '../../platform/durations.ts'
@@ -31,7 +31,7 @@ export type WindowSums = {
 type MeasureRequest = {
   measure: Measure
   /** Undefined selects all conversations. */
-  selection: Selection | undefined
+  selection: Resolved | undefined
   groupBy: GroupBy | null
   /** The start of each period, and the end of the last one. */
   bounds: Date[]
@@ -57,7 +57,7 @@ const withinOf = (bounds: Date[]): Within => {
 }
 
 /** Selects the conversations of the window that match the filter. */
-const selectConversations = (db: Db, org: OrgId, selection: Selection | undefined, { since, until }: Within) =>
+const selectConversations = (db: Db, org: OrgId, selection: Resolved | undefined, { since, until }: Within) =>
   whereSelected(
     db
       .selectFrom('conversations')
@@ -289,7 +289,7 @@ export const findGroupNames = async (
   return new Map(rows.map(({ id, name }) => [id, name]))
 }
 
-type Recent = { selection: Selection | undefined; since: Date; now: Date }
+type Recent = { selection: Resolved | undefined; since: Date; now: Date }
 
 /** Ignores conversations that start much later than now. Tolerates a slightly fast clock. */
 const selectLatestStart = (db: Db, org: OrgId, { selection, since, now }: Recent) =>

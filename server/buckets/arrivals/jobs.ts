@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { resolve, resolveAmong } from '../../filters/resolve.ts'
 import { batchesOf } from '../../platform/batches.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
@@ -27,10 +28,12 @@ const batchSize = 500
 export const offerConversations = defineJob({
   name: 'bucket.offer',
   payload: Type.Object({ organizationId: OrganizationId, conversationIds: Type.Array(Type.String()) }),
-  run: async ({ db, clock }: Deps, { organizationId, conversationIds }, attempt) => {
+  run: async (deps: Deps, { organizationId, conversationIds }, attempt) => {
+    const { db, clock } = deps
     const org = organizationId
     await attemptEach(attempt, await listFollowing(db, org), async (bucket) => {
-      const taken = await listTaken(db, org, bucket, conversationIds)
+      const filters = await resolveAmong(deps, org, bucket.filters, conversationIds)
+      const taken = await listTaken(db, org, { ...bucket, filters }, conversationIds)
       if (taken.length === 0) return
       const put = attempt.transaction(async (trx) => {
         await lockBucketShared(trx, org, bucket.id)
@@ -101,13 +104,14 @@ export const drawQuotas = defineSweep({
   listOrganizations: ({ db }: Deps, now) => listOrganizationsWithUndrawnAllOrgs(db, closedBy(now)),
   listItems: ({ db }, { org, now, after }) =>
     eachOfPages(batchSize, (page) => listUndrawn(db, org, closedBy(now), page), after),
-  sweepItem: async (_deps, { id }, { org, now, attempt }) => {
+  sweepItem: async (deps, { id }, { org, now, attempt }) => {
     const draw = () =>
       attempt.transaction(async (trx) => {
         const bucket = await lockQuota(trx, org, id)
         const week = bucket && weekOf(bucket.drawnUntil)
         if (!week || week.end > closedBy(now)) return false
-        const drawn = await listDrawn(trx, org, bucket, week)
+        const filters = await resolve(deps, org, bucket.filters)
+        const drawn = await listDrawn(trx, org, { ...bucket, filters }, week)
         if (drawn.length > 0) await addConversations(trx, org, bucket, drawn, now)
         await markDrawn(trx, org, id, week.end)
         return true

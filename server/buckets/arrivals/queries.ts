@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { samplePosition } from '../../evaluations/queries.ts'
-import { type Selection, whereAmong, whereSelected } from '../../filters/queries.ts'
+import { type Resolved, type Selection, whereAmong, whereSelected } from '../../filters/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { nextRows } from '../../platform/db/pages.ts'
 import type { Page } from '../../platform/http/paging.ts'
@@ -52,9 +52,9 @@ export const listFollowing = (db: Db, org: OrgId) =>
     .orderBy('id')
     .execute()
 
-type Following = { agentId: string | null; filters: Selection; share: number | null; followsSince: Date }
+type Following = { agentId: string | null; filters: Resolved; share: number | null; followsSince: Date }
 
-const selectionOf = ({ agentId, filters }: Following): Selection =>
+const selectionOf = ({ agentId, filters }: Following): Resolved =>
   agentId === null ? filters : { ...filters, agentIds: [agentId] }
 
 /**

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type Selection, selectInOrder } from '../../filters/queries.ts'
+import { type Resolved, selectInOrder } from '../../filters/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Page } from '../../platform/http/paging.ts'
 import { columns, readRow, selectConversations } from '../queries.ts'
@@ -15,7 +15,7 @@ export const listConversationsByIds = async (db: Db, org: OrgId, ids: string[]) 
 }
 
 /** Returns a page of the list with one statement. The selection must satisfy `isReadInIndexOrder`. */
-export const listInOrder = async (db: Db, org: OrgId, selection: Selection, page: Page) => {
+export const listInOrder = async (db: Db, org: OrgId, selection: Resolved, page: Page) => {
   const rows = await selectInOrder(db, org, selection, page).select(columns).execute()
   return rows.map(readRow)
 }

@@ -7,8 +7,10 @@ import {
   countSelectedByPeriod,
   isReadInIndexOrder,
   listSelected,
+  type Resolved,
   type Selection,
 } from '../../filters/queries.ts'
+import { resolve } from '../../filters/resolve.ts'
 import { isNewestFirst, parseSort, type Sorting } from '../../filters/sort.ts'
 import { listSorted, positionOf } from '../../filters/sorted/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
@@ -19,6 +21,7 @@ import type { Page as Position } from '../../platform/http/paging.ts'
 import { answers, NoQuery, Page } from '../../platform/http/schemas.ts'
 import type { Actor } from '../../platform/identity/actor.ts'
 import { requireEntitlement } from '../../platform/identity/entitlements.ts'
+import type { Similar } from '../../platform/meanings.ts'
 import { readTimeZone } from '../../platform/time-zone.ts'
 import type { ConversationDeps } from '../deps.ts'
 import { Conversation } from '../schema.ts'
@@ -39,7 +42,7 @@ const tags = ['Conversations']
 type CountRequest = Static<typeof ConversationCount>
 
 /** Returns the intervals to count by, or undefined if the request doesn't ask for counts. */
-const readPeriods = ({ interval, timezone }: CountRequest, { since, until }: Selection, now: Date) => {
+const readPeriods = ({ interval, timezone }: CountRequest, { since, until }: Resolved, now: Date) => {
   if (interval === undefined) {
     if (timezone !== undefined) throw invalid('timezone', 'requires an interval')
     return undefined
@@ -51,7 +54,7 @@ const readPeriods = ({ interval, timezone }: CountRequest, { since, until }: Sel
 }
 
 /** Replaces a period with its current start and end. */
-const fixPeriod = async (db: Db, { period, ...selection }: Selection): Promise<Selection> => {
+const fixPeriod = async (db: Db, { period, ...selection }: Resolved): Promise<Resolved> => {
   if (!period) return selection
   const { since, until } = await resolvePeriod(db, period)
   return { ...selection, since: since.toISOString(), until: until.toISOString() }
@@ -59,12 +62,27 @@ const fixPeriod = async (db: Db, { period, ...selection }: Selection): Promise<S
 
 type PageRequest = { limit: number; cursor?: string }
 
+type Listed = Awaited<ReturnType<typeof listConversationsByIds>>[number]
+
+/** Adds the passages that are nearest to the meaning of the filter. */
+const withPassages = (rows: Listed[], similar: Similar[] | undefined) => {
+  if (!similar) return rows
+  const passages = new Map(similar.map(({ conversationId, ...passage }) => [conversationId, passage]))
+  return rows.map((row) => {
+    const similarPassage = passages.get(row.id)
+    return { ...row, ...(similarPassage && { similarPassage }) }
+  })
+}
+
 export const conversationSearch = (app: App, deps: ConversationDeps): void => {
   const { db, database, replica, clock, findBlind } = deps
 
-  const answerPage = async (list: string, org: OrgId, selection: Selection, request: PageRequest) => {
+  /** Cursors belong to the filter as it was given, because new conversations change what it stands for. */
+  type Search = { given: object; selection: Selection<Similar[]> & { externalId?: string } }
+
+  const answerPage = async (list: string, org: OrgId, { given, selection }: Search, request: PageRequest) => {
     const read = <Row extends { id: string; startedAt: Date }>(rows: (page: Position) => Promise<Row[]>) =>
-      app.paging.page(request, [list, org, selection], rows, ({ startedAt, id }) => `${startedAt.toISOString()} ${id}`)
+      app.paging.page(request, [list, org, given], rows, ({ startedAt, id }) => `${startedAt.toISOString()} ${id}`)
     const near = database.dbOf(org)
     if (isReadInIndexOrder(org, selection)) return read((page) => listInOrder(near, org, selection, page))
     const { data, nextCursor } = await read((page) => listSelected(near, org, selection, page))
@@ -72,11 +90,11 @@ export const conversationSearch = (app: App, deps: ConversationDeps): void => {
     return { data: await listConversationsByIds(near, org, ids), nextCursor }
   }
 
-  const answerSorted = async (org: OrgId, selection: Selection, sorting: Sorting, request: PageRequest) => {
+  const answerSorted = async (org: OrgId, { given, selection }: Search, sorting: Sorting, request: PageRequest) => {
     const near = database.dbOf(org)
     const { data, nextCursor } = await app.paging.page(
       request,
-      ['search', org, selection, sorting],
+      ['search', org, given, sorting],
       (page) => listSorted(near, org, selection, sorting, page),
       positionOf,
     )
@@ -110,10 +128,12 @@ export const conversationSearch = (app: App, deps: ConversationDeps): void => {
         response: answers({ 200: Page(Conversation) }, 400, 401),
       },
     },
-    ({ actor, query }) => {
+    async ({ actor, query }) => {
       const { limit, cursor, externalId } = query
-      const selection = { ...filterFromQuery(query), ...(externalId !== undefined && { externalId }) }
-      return answerPage('conversations', actor.org, selection, { limit, ...(cursor !== undefined && { cursor }) })
+      const filter = await resolve(deps, actor.org, filterFromQuery(query))
+      const selection = { ...filter, ...(externalId !== undefined && { externalId }) }
+      const page = { limit, ...(cursor !== undefined && { cursor }) }
+      return answerPage('conversations', actor.org, { given: selection, selection }, page)
     },
   )
 
@@ -135,15 +155,17 @@ export const conversationSearch = (app: App, deps: ConversationDeps): void => {
     },
     async ({ actor, body: { filter, sort, include = [], ...request } }) => {
       const { org } = actor
-      const selection = parseFilter(filter, 'filter')
-      const sorting = parseSort(sort, 'sort')
+      const given = parseFilter(filter, 'filter')
+      const sorting = parseSort(sort, 'sort', given)
       checkIncluded(actor, include)
       await checkSort(actor, sorting)
+      const selection = await resolve(deps, org, given)
       const { data, nextCursor } = isNewestFirst(sorting)
-        ? await answerPage('search', org, selection, request)
-        : await answerSorted(org, selection, sorting, request)
+        ? await answerPage('search', org, { given, selection }, request)
+        : await answerSorted(org, { given, selection }, sorting, request)
       const findHidden = (ids: string[]) => findBlind(db, actor, ids)
-      return { data: await includeIn(database.dbOf(org), org, data, { include, findHidden }), nextCursor }
+      const rows = withPassages(data, selection.similarTo)
+      return { data: await includeIn(database.dbOf(org), org, rows, { include, findHidden }), nextCursor }
     },
   )
 
@@ -164,8 +186,9 @@ export const conversationSearch = (app: App, deps: ConversationDeps): void => {
       },
     },
     async ({ actor, body }) => {
-      const selection = parseFilter(body.filter, 'filter')
-      const explanation = explainFilter(selection, await findNames(db, actor.org, [selection]))
+      const given = parseFilter(body.filter, 'filter')
+      const explanation = explainFilter(given, await findNames(db, actor.org, [given]))
+      const selection = await resolve(deps, actor.org, given)
       const periods = readPeriods(body, await fixPeriod(db, selection), clock.now())
       if (!periods) {
         const count = await replica.read((on) => countSelected(on, actor.org, selection))

@@ -121,6 +121,16 @@ export const FoundConversation = Closed(
       description: 'The cost of the conversation’s results in US dollars. Null if unknown.',
     }),
     sound: Type.Optional(FoundSound),
+    similarPassage: Type.Optional(
+      Closed(
+        {
+          similarity: Type.Number({ description: 'From -1 to 1, where 1 means the same.', examples: [0.71] }),
+          firstTurn: Type.Integer({ minimum: 0, description: 'The index of the first turn.' }),
+          lastTurn: Type.Integer({ minimum: 0, description: 'The index of the last turn.' }),
+        },
+        { description: 'The passage that is nearest to the filter’s `similarTo`, if it has one.' },
+      ),
+    ),
   },
   { title: 'FoundConversation' },
 )

@@ -16,7 +16,7 @@ import {
   listSample,
   measurePopulation,
   type PaidResult,
-  type Population,
+  type ResolvedPopulation,
   type SampledTranscript,
 } from './queries.ts'
 
@@ -146,7 +146,7 @@ const expectTokens = async (
   }
 }
 
-type EstimateTask = { monitor: StoredMonitor; population: Population; extent: Extent; forecaster: Forecaster }
+type EstimateTask = { monitor: StoredMonitor; population: ResolvedPopulation; extent: Extent; forecaster: Forecaster }
 
 const estimateFromSample = async (
   deps: EvaluationDeps,
@@ -174,15 +174,19 @@ const estimateFromResults = async (
   return { tokens, cost: mean.cost === null ? null : left * mean.cost }
 }
 
-const measure = (db: EvaluationDeps['db'], org: OrgId, { id, number, kind }: StoredMonitor, population: Population) =>
-  measurePopulation(db, org, population, { id, version: number, isPaidByLength: kind === 'judge' })
+const measure = (
+  db: EvaluationDeps['db'],
+  org: OrgId,
+  { id, number, kind }: StoredMonitor,
+  population: ResolvedPopulation,
+) => measurePopulation(db, org, population, { id, version: number, isPaidByLength: kind === 'judge' })
 
 /** Returns how many conversations a run would evaluate. */
 export const countPopulation = async (
   { db }: EvaluationDeps,
   org: OrgId,
   { id, number }: StoredMonitor,
-  population: Population,
+  population: ResolvedPopulation,
 ): Promise<number> => {
   const version = { id, version: number, isPaidByLength: false }
   return (await measurePopulation(db, org, population, version)).conversations
@@ -211,7 +215,12 @@ const estimateJudge = async (
 }
 
 /** Estimates the size of a run and the cost of a judge. */
-export const estimateRun = async (deps: EvaluationDeps, org: OrgId, monitor: StoredMonitor, population: Population) => {
+export const estimateRun = async (
+  deps: EvaluationDeps,
+  org: OrgId,
+  monitor: StoredMonitor,
+  population: ResolvedPopulation,
+) => {
   const { db, judge, clock } = deps
   const extent = await measure(db, org, monitor, population)
   const { conversations, answered } = extent

@@ -171,11 +171,12 @@ const whenStopped = (deps: EvaluationDeps, attempt: Attempt, org: OrgId, run: Ru
 }
 
 /** Returns the conversations of the next page. */
-const readPage = async ({ db, judge }: EvaluationDeps, org: OrgId, run: Run, { kind, definition }: StoredMonitor) => {
+const readPage = async (deps: EvaluationDeps, org: OrgId, run: Run, { kind, definition }: StoredMonitor) => {
+  const { judge } = deps
   const size = kind === 'judge' ? pagesOfJudges * (await judge.concurrencyOf(org, definition)) : rulePageSize
   const { afterStartedAt: startedAt, afterId: id } = run
   const after = startedAt && id !== null ? { startedAt, id } : undefined
-  return findNextPage(db, org, run.population, { size, after })
+  return findNextPage(deps, org, run.population, { size, after })
 }
 
 /**

@@ -1,8 +1,21 @@
+import { resolve } from '../../filters/resolve.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
+import type { Deps } from '../../platform/deps.ts'
 import { listSelectedAmong } from '../queries.ts'
-import { listStretch, type Population, type RunPosition } from './queries.ts'
+import { listStretch, type Population, type ResolvedPopulation, type RunPosition } from './queries.ts'
 
 const longestStretch = 4_000
+
+/** Makes the filters of a run ready for SQL. */
+export const resolvePopulation = async (
+  deps: Pick<Deps, 'meanings'>,
+  org: OrgId,
+  population: Population,
+): Promise<ResolvedPopulation> => ({
+  ...population,
+  filter: await resolve(deps, org, population.filter),
+  scope: await resolve(deps, org, population.scope),
+})
 
 /**
  * Returns the conversations in an interval that match the filter and scope of a run. Only checks results in that
@@ -11,7 +24,7 @@ const longestStretch = 4_000
 const listTaken = async (
   db: Db,
   org: OrgId,
-  { filter, scope }: Population,
+  { filter, scope }: ResolvedPopulation,
   stretch: RunPosition[],
 ): Promise<RunPosition[]> => {
   const [first, last] = [stretch[0], stretch.at(-1)]
@@ -30,7 +43,14 @@ type PageAfter = { size: number; after: RunPosition | undefined }
  * run's conversations for each page. Instead, this checks one interval of time after another, and uses longer intervals
  * if they contain few conversations.
  */
-export const findNextPage = async (db: Db, org: OrgId, of: Population, { size, after }: PageAfter) => {
+export const findNextPage = async (
+  deps: Pick<Deps, 'db' | 'meanings'>,
+  org: OrgId,
+  population: Population,
+  { size, after }: PageAfter,
+) => {
+  const { db } = deps
+  const of = await resolvePopulation(deps, org, population)
   const found: RunPosition[] = []
   let place = after
   for (let length = size; ; length = Math.min(longestStretch, length * 2)) {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type Selection, whereSelected } from '../../filters/queries.ts'
+import { type Resolved, type Selection, whereSelected } from '../../filters/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { violatedConstraint } from '../../platform/db/errors.ts'
 import { plannedEachTime } from '../../platform/db/naming-client.ts'
@@ -12,17 +12,19 @@ import { samplePosition } from '../queries.ts'
 type BatchPhase = 'sending' | 'waiting' | 'ended'
 type Status = 'queued' | 'running' | 'completed' | 'failed' | 'cancelled'
 
-/** The selection of a run's conversations. */
-export type Population = {
-  filter: Selection
+/** The selection of a run's conversations. Its filters are stored as they were given, and resolved for each page. */
+export type Population<Filter = Selection> = {
+  filter: Filter
   /** Limits the run to these conversations if the request listed any. */
   conversationIds?: string[]
   /** The scope and sample rate that the monitor had when the run was requested. */
-  scope: Selection
+  scope: Filter
   samplePercent: number
   /** A time on the database's clock. Later conversations are evaluated on arrival. */
   storedBefore: string
 }
+
+export type ResolvedPopulation = Population<Resolved>
 
 /** Returns the current time on the clock that dates stored conversations. */
 export const getDatabaseTime = async (db: Db, org: OrgId): Promise<string> => {
@@ -152,7 +154,7 @@ export const updateRun = (trx: Db, org: OrgId, id: string, change: RunChange) =>
     .catch(explain)
 
 /** Selects completed conversations that match a run's filter, sample, and period. */
-const selectStored = (db: Db, org: OrgId, filter: Selection, population: Population) => {
+const selectStored = (db: Db, org: OrgId, filter: Resolved, population: ResolvedPopulation) => {
   const { samplePercent, storedBefore, conversationIds } = population
   const selected = whereSelected(db.selectFrom('conversations'), org, filter)
     .where('conversations.status', '=', 'completed')
@@ -166,7 +168,13 @@ const selectStored = (db: Db, org: OrgId, filter: Selection, population: Populat
 export type RunPosition = { startedAt: Date; id: string }
 
 /** Lists the next candidates in time order, using an index in this order. */
-export const listStretch = (db: Db, org: OrgId, of: Population, length: number, after: RunPosition | undefined) => {
+export const listStretch = (
+  db: Db,
+  org: OrgId,
+  of: ResolvedPopulation,
+  length: number,
+  after: RunPosition | undefined,
+) => {
   const { agentGroupIds: _, text: __, metadata: ___, monitors: ____, match: _____, ...others } = of.filter
   const { metrics: ______, findingIds: _______, tags: ________, ...simple } = others
   const { anyOf: _________, exclude: __________, ...inOrder } = simple
@@ -194,7 +202,12 @@ export type Extent = {
 }
 
 /** Selects a run's conversations, with their transcripts and their results from the version. */
-const selectPopulation = (db: Db, org: OrgId, of: Population, monitor: Pick<EstimatedVersion, 'id' | 'version'>) =>
+const selectPopulation = (
+  db: Db,
+  org: OrgId,
+  of: ResolvedPopulation,
+  monitor: Pick<EstimatedVersion, 'id' | 'version'>,
+) =>
   whereSelected(selectStored(db, org, of.filter, of), org, of.scope)
     .leftJoin('transcripts as t', (join) =>
       join
@@ -220,7 +233,7 @@ const isReadable = sql<boolean>`(r.status IS NULL AND t.content_length IS NOT NU
 export const measurePopulation = (
   db: Db,
   org: OrgId,
-  of: Population,
+  of: ResolvedPopulation,
   { isPaidByLength, ...monitor }: EstimatedVersion,
 ): Promise<Extent> =>
   selectPopulation(db, org, of, monitor)
@@ -244,7 +257,7 @@ export type SampledTranscript = { id: string; startedAt: Date; format: string | 
 export const listSample = (
   db: Db,
   org: OrgId,
-  of: Population,
+  of: ResolvedPopulation,
   { percent, most, ...monitor }: Pick<EstimatedVersion, 'id' | 'version'> & { percent: number; most: number },
 ): Promise<SampledTranscript[]> =>
   selectPopulation(db, org, { ...of, samplePercent: Math.min(of.samplePercent, percent) }, monitor)

@@ -11,6 +11,7 @@ import type { EvaluationDeps } from '../deps.ts'
 import { type BatchProgress, listProgress } from './batches/queries.ts'
 import { countPopulation, estimateRun } from './estimate.ts'
 import { cancelRun, createRun, resumeRun } from './lifecycle.ts'
+import { resolvePopulation } from './next-page.ts'
 import { getDatabaseTime, getRun, listRuns, listStarts, type Run as StoredRun } from './queries.ts'
 import { Run, RunCreate, RunEstimate, RunParams } from './schema.ts'
 
@@ -181,8 +182,9 @@ export const evaluationRuns = (app: App, deps: EvaluationDeps): void => {
       const samplePercent = body.conversationIds ? 100 : monitor.samplePercent
       const storedBefore = await getDatabaseTime(db, actor.org)
       const population = { ...selected, scope, samplePercent, storedBefore }
-      if (body.dryRun) return reply.code(200).send(await estimateRun(deps, actor.org, monitor, population))
-      const total = await countPopulation(deps, actor.org, monitor, population)
+      const resolved = await resolvePopulation(deps, actor.org, population)
+      if (body.dryRun) return reply.code(200).send(await estimateRun(deps, actor.org, monitor, resolved))
+      const total = await countPopulation(deps, actor.org, monitor, resolved)
       const inBatches = body.mode === 'batch'
       const run = await createRun(deps, actor, { monitor, population, total, createdAt, inBatches })
       const location = `/v1/monitors/${monitor.id}/evaluations/${run.id}`

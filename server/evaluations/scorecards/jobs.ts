@@ -52,14 +52,14 @@ export const scoreStored = async (
 
 /** Returns the current scorecards that apply to conversations, and the versions that experiments have pinned. */
 const findScorings = async (
-  { findPinned }: Pick<EvaluationDeps, 'findPinned'>,
+  deps: Pick<EvaluationDeps, 'findPinned' | 'meanings' | 'config'>,
   trx: Db,
   org: OrgId,
   conversations: Scorable[],
 ): Promise<Scoring[]> => {
   const active = await listActiveScorecards(trx, org)
-  const isInScope = await findMonitorsInScope(trx, org, conversations, active)
-  const pinned = await findPinned(
+  const isInScope = await findMonitorsInScope(deps, trx, org, conversations, active)
+  const pinned = await deps.findPinned(
     trx,
     org,
     conversations.map(({ id }) => id),

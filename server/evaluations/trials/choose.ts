@@ -1,11 +1,15 @@
 // Chooses the conversations for a test.
 import { parseFilter } from '../../filters/filter.ts'
 import { listSelected } from '../../filters/queries.ts'
-import type { Db, OrgId } from '../../platform/db/database.ts'
+import { resolve } from '../../filters/resolve.ts'
+import type { OrgId } from '../../platform/db/database.ts'
+import type { Deps } from '../../platform/deps.ts'
 import { type Issue, invalidAll } from '../../platform/errors.ts'
 import type { Subject } from '../monitors-in-scope.ts'
 import { listSubjects } from '../queries.ts'
 import { type Chosen, mostConversations, type TriedKind } from './schema.ts'
+
+type ChooseDeps = Pick<Deps, 'db' | 'meanings'>
 
 const usualLimit = 20
 
@@ -27,18 +31,24 @@ export const faultsOf = (kind: TriedKind, { conversationIds, filter, limit }: Ch
   return issues
 }
 
-const listNewest = async (db: Db, org: OrgId, { filter = {}, limit = usualLimit }: Chosen): Promise<string[]> => {
+const listNewest = async (
+  deps: ChooseDeps,
+  org: OrgId,
+  { filter = {}, limit = usualLimit }: Chosen,
+): Promise<string[]> => {
   const selection = parseFilter(filter, 'filter')
   const { statuses = ['completed'] } = selection
   if (!statuses.includes('completed')) return []
-  const rows = await listSelected(db, org, { ...selection, statuses: ['completed'] }, { limit, after: undefined })
+  const completed = await resolve(deps, org, { ...selection, statuses: ['completed'] })
+  const rows = await listSelected(deps.db, org, completed, { limit, after: undefined })
   return rows.slice(0, limit).map(({ id }) => id)
 }
 
 /** Lists the chosen conversations in their order. If a filter chooses them, lists the latest ones first. */
-export const listChosen = async (db: Db, org: OrgId, chosen: Chosen): Promise<Subject[]> => {
+export const listChosen = async (deps: ChooseDeps, org: OrgId, chosen: Chosen): Promise<Subject[]> => {
+  const { db } = deps
   const named = chosen.conversationIds?.map((id) => id.toLowerCase())
-  const ids = named ?? (await listNewest(db, org, chosen))
+  const ids = named ?? (await listNewest(deps, org, chosen))
   const subjects = new Map((await listSubjects(db, org, ids)).map((subject) => [subject.id, subject]))
   const issues = (named ?? []).flatMap((id, at): Issue[] =>
     subjects.has(id)

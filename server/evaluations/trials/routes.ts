@@ -61,12 +61,12 @@ export const monitorTrials = (app: App, deps: EvaluationDeps): void => {
     const definition = given ? await resolveLearned(db, actor.org, targets[0]?.id, given) : tried.definition
     const monitor = { ...tried, definition }
     const readAt = clock.now()
-    const subjects = await listChosen(db, actor.org, chosen)
+    const subjects = await listChosen(deps, actor.org, chosen)
     if (kind === 'judge') {
       // The definition was validated for its kind just now, or when it was stored.
       await judge.requireModel(actor.org, definition as JudgeDefinition)
     }
-    const isAsked = await findMonitorsInScope(db, actor.org, subjects, [monitor])
+    const isAsked = await findMonitorsInScope(deps, db, actor.org, subjects, [monitor])
     await recordAudit(db, actor, 'monitor.test', ...targets)
     const asked = subjects.filter((subject) => isAsked(subject, monitor))
     const found = await askMonitor(deps, actor.org, { monitor, subjects: asked, readAt, signal })

@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { listSelectedAmong } from '../../evaluations/queries.ts'
-import type { Selection } from '../../filters/queries.ts'
+import type { Plain } from '../../filters/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Arm } from '../../statistics/sums.ts'
 import { type CohortFilter, parseCohort } from '../cohort.ts'
@@ -14,7 +14,7 @@ export type Measuring = {
   armBVersionId: string
   startedAt: Date
   cohortFilters: CohortFilter[]
-  outcomes: { scope: Selection }[]
+  outcomes: { scope: Plain }[]
 }
 
 type Candidate = {
@@ -52,7 +52,7 @@ export const assignToArms = async (
   )
   if (inTime.length === 0) return new Map()
   const { takes, leaves, needsCompany } = parseCohort(cohortFilters)
-  const selections: Selection[] = [...takes, ...leaves]
+  const selections: Plain[] = [...takes, ...leaves]
   const cohortSize = selections.length
   // Equal scopes are checked only once, and empty ones never.
   const scopeAt = outcomes.map(({ scope }) => {

@@ -5,6 +5,7 @@ import { faultsOfSort, type Sort } from '../../filters/sort.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { resolvePeriod } from '../../platform/db/periods.ts'
 import { type Issue, invalidAll } from '../../platform/errors.ts'
+import type { Similar } from '../../platform/meanings.ts'
 import { findTimeZone, timeZoneFault } from '../../platform/time-zone.ts'
 import { type Column, canonicalColumns, faultsOfColumns } from '../../saved-views/columns.ts'
 import { localTime } from '../configuration.ts'
@@ -33,7 +34,7 @@ const canonicalSort = (sort: Sort | undefined): Required<Sort> => {
 
 const faultsOf = ({ filter, columns, sort, timezone = 'UTC' }: ConversationExportConfig): Issue[] => {
   const faults = faultsOfFilter(filter).map((fault) => ({ ...fault, path: `filter.${fault.path}` }))
-  faults.push(...faultsOfColumns(columns, 'columns'), ...faultsOfSort(sort, 'sort'))
+  faults.push(...faultsOfColumns(columns, 'columns'), ...faultsOfSort(sort, 'sort', filter))
   if (findTimeZone(timezone) === undefined) faults.push({ path: 'timezone', message: timeZoneFault })
   return faults
 }
@@ -73,8 +74,10 @@ export const windowOf = async (db: Db, { since, until, period }: Selection): Pro
  * Returns the filter with the fixed times of an export, so that each attempt to generate it selects the same
  * conversations.
  */
-export const selectionOf = ({ filter }: ConversationConfiguration, { since, until }: { since: Date; until: Date }) => {
-  const { period: _, ...rest } = filter
+export const selectionOf = (
+  { period: _, ...rest }: Selection<Similar[]>,
+  { since, until }: { since: Date; until: Date },
+) => {
   return { ...rest, since: since.toISOString(), until: until.toISOString() }
 }
 

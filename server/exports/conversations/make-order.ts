@@ -1,4 +1,5 @@
 import { findNames } from '../../filters/names/queries.ts'
+import { resolve } from '../../filters/resolve.ts'
 import { parseSort } from '../../filters/sort.ts'
 import { findMonitors } from '../../monitors/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
@@ -27,11 +28,12 @@ const findScorecardCells = async (db: Db, org: OrgId, ids: string[]) => {
 
 /** Returns everything that is needed to generate an export of conversations. */
 export const makeConversationOrder = async (
-  db: Db,
+  deps: Pick<Deps, 'db' | 'meanings'>,
   org: OrgId,
   { id, createdAt, config: stored, since, until }: Ordered,
   key: string,
 ): Promise<ConversationOrder> => {
+  const { db } = deps
   // Only the endpoint that creates exports writes the configuration, in this format.
   const config = stored as ConversationConfiguration
   if (until === null) throw new Error('A conversation export must have an end')
@@ -44,8 +46,8 @@ export const makeConversationOrder = async (
     format: config.format,
     reasoning: config.reasoning && config.results.length > 0,
     about: describeConversations(config, { id, createdAt, since, until, names }),
-    selection: selectionOf(config, { since, until }),
-    sorting: parseSort(config.sort, 'sort'),
+    selection: selectionOf(await resolve(deps, org, config.filter), { since, until }),
+    sorting: parseSort(config.sort, 'sort', config.filter),
     cells: [
       ...withFieldTypes(cells, fields.length > 0 ? await findMonitors(db, org, fields) : []),
       ...(await findScorecardCells(db, org, config.results)),
@@ -56,11 +58,11 @@ export const makeConversationOrder = async (
 
 /** Returns the contents that an export would have if it were created now. */
 export const previewConversations = async (
-  { db, clock }: Pick<Deps, 'db' | 'clock'>,
+  deps: Pick<Deps, 'db' | 'clock' | 'meanings'>,
   org: OrgId,
   config: ConversationConfiguration,
 ): Promise<Previewed> => {
-  const stored = { id: '', createdAt: clock.now(), config, ...(await windowOf(db, config.filter)) }
-  const order = await makeConversationOrder(db, org, stored, '')
+  const stored = { id: '', createdAt: deps.clock.now(), config, ...(await windowOf(deps.db, config.filter)) }
+  const order = await makeConversationOrder(deps, org, stored, '')
   return { order, selection: order.selection, scope: 'historical' }
 }

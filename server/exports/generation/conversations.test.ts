@@ -22,7 +22,7 @@ const readAll = async (org: string, given: ConversationExportConfig, limits: Rea
   const config = parseConversations(given, 'config')
   const stored = { id: '', createdAt: new Date(), config, ...(await windowOf(db, config.filter)) }
   // The service has returned this ID.
-  const order = await makeConversationOrder(db, orgIdOf(org), stored, '')
+  const order = await makeConversationOrder(deps, orgIdOf(org), stored, '')
   const snapshot = await connect({ primary: database.connection }, { note: () => {} })
   try {
     const { layout, slices } = await openReading(snapshot, makePlan(db, order))

@@ -12,7 +12,6 @@ import { testServer } from '../../../test/server.ts'
 import { expectedRows, loadAll } from '../../../test/support/exports/expected-rows.ts'
 import { drawing } from '../../../test/support/exports/random.ts'
 import { drawOrder, makeCalls, parseCsv } from '../../../test/support/exports/random-calls.ts'
-import { parseFilter } from '../../filters/filter.ts'
 import { newId, orgIdOf } from '../../platform/ids.ts'
 import { generate, makePlan, type Order } from './generate.ts'
 import type { GeneratorMessage, GeneratorTask } from './messages.ts'
@@ -65,7 +64,7 @@ const makeMany = async (count: number) => {
     key: `${org}/exports/${newId()}.csv`,
     monitors: [{ id: monitor.id, result: 'all' }],
     ...({ match: 'all', versionScope: 'historical', reasoning: false } as const),
-    selection: parseFilter({ since, until: new Date(Date.parse(since) + calls * 1_000).toISOString() }),
+    selection: { since, until: new Date(Date.parse(since) + calls * 1_000).toISOString() },
     about: [],
   })
   return { order, key, monitorId: monitor.id as string }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { type Selection, selectedStatement } from '../../filters/queries.ts'
+import { type Resolved, selectedStatement } from '../../filters/queries.ts'
 import { sortedStatement } from '../../filters/sorted/queries.ts'
 import { endOf, forkInBackground } from '../../platform/background-process.ts'
 import type { Db } from '../../platform/db/database.ts'
@@ -43,7 +43,7 @@ export const makePlan = (db: Db, order: AnyOrder): Plan => {
   const { since: _since, until: _until, ...conditions } = order.selection
   const asking = order.monitors.filter(({ result }) => result !== 'all')
   if (asking.length === 0 && Object.keys(conditions).length === 0) return order
-  const selection: Selection = {
+  const selection: Resolved = {
     ...order.selection,
     ...(asking.length > 0 && { monitors: asking, match: order.match }),
   }

@@ -1,6 +1,7 @@
-import type { Selection } from '../../filters/queries.ts'
+import type { Resolved, Selection } from '../../filters/queries.ts'
 import type { Sorting } from '../../filters/sort.ts'
 import type { OrgId } from '../../platform/db/database.ts'
+import type { Similar } from '../../platform/meanings.ts'
 import type { FormatName } from '../formats/formats.ts'
 import type { CallType } from '../slice.ts'
 import type { CellSource } from './queries.ts'
@@ -25,7 +26,7 @@ export type Order = FileOrder & {
    * The filter by company, agent, group, metadata, and time, prepared by `parseFilter`. It contains no monitor
    * conditions.
    */
-  selection: Selection
+  selection: Resolved
 }
 
 /**
@@ -36,7 +37,7 @@ export type ConversationCell = { name: string; type: CallType; width?: number; s
 /** An order for the conversations of a list. */
 export type ConversationOrder = FileOrder & {
   /** The filter with fixed times. */
-  selection: Selection & { since: string; until: string }
+  selection: Selection<Similar[]> & { since: string; until: string }
   sorting: Sorting
   cells: ConversationCell[]
   /** The monitors whose results have all columns. */

@@ -4,7 +4,8 @@ import type { Part, Selection } from '../queries.ts'
 
 type IdList = 'agentIds' | 'agentVersionIds' | 'agentGroupIds' | 'companyIds' | 'findingIds'
 type Names = IdList | 'monitors' | 'categories' | 'fields' | 'bucketId'
-type Named = Pick<Selection, Names | 'anyOf' | 'exclude'>
+/** The names don't depend on meanings, so resolved filters have them, too. */
+type Named = Pick<Selection<unknown>, Names | 'anyOf' | 'exclude'>
 
 /** Returns a filter and all filters nested in it. */
 const partsOf = (selection: Named): Pick<Part, Names>[] => [

@@ -1,8 +1,10 @@
 import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
+import { batchesOf } from '../../platform/batches.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { boundsOfPeriod } from '../../platform/db/periods.ts'
 import type { DB } from '../../platform/db/tables.ts'
 import type { Page } from '../../platform/http/paging.ts'
+import type { Similar } from '../../platform/meanings.ts'
 import {
   type Clause,
   checkedClauses,
@@ -14,7 +16,9 @@ import {
   newestCount,
   ofTenant,
   orderedClauses,
+  type Resolved,
   type Selection,
+  whereAmong,
   whereSelected,
 } from '../queries.ts'
 import { mostSorted, type Sorting } from '../sort.ts'
@@ -128,7 +132,7 @@ const score = {
 const readScored = async (
   db: Db,
   org: OrgId,
-  selection: Selection,
+  selection: Resolved,
   monitorId: string,
   direction: Direction,
   position: Position | undefined,
@@ -180,7 +184,7 @@ const hasNoScore = (org: OrgId, monitorId: string): Clause => sql`NOT EXISTS (
  * Restricts the index in list order. After a position within the period, the bound on the side where the list began
  * would be redundant and expensive: PostgreSQL 18 starts at that end.
  */
-const listOrder = (selection: Selection, direction: Direction, position: Position | undefined): Clause[] => {
+const listOrder = (selection: Resolved, direction: Direction, position: Position | undefined): Clause[] => {
   if (!position) return orderedClauses(selection)
   const { since, until, period, ...others } = selection
   const start = Date.parse(position.startedAt)
@@ -197,7 +201,7 @@ const listOrder = (selection: Selection, direction: Direction, position: Positio
 
 const partByStart = (
   org: OrgId,
-  selection: Selection,
+  selection: Resolved,
   direction: Direction,
   position: Position | undefined,
   also: Clause[] = [],
@@ -208,7 +212,7 @@ const partByStart = (
   many: [...checkedClauses(org, selection, { before: undefined }), ...also],
 })
 
-const durations = (org: OrgId, selection: Selection, isKnown: boolean): IndexedPart => {
+const durations = (org: OrgId, selection: Resolved, isKnown: boolean): IndexedPart => {
   const { minDurationSeconds: min, maxDurationSeconds: max } = selection
   const duration = sql`conversations.duration_seconds`
   const indexed: Clause[] = [ofTenant(org), isKnown ? sql`${duration} IS NOT NULL` : sql`${duration} IS NULL`]
@@ -248,7 +252,7 @@ const sortValue = (
 const readValues = async (
   db: Db,
   org: OrgId,
-  selection: Selection,
+  selection: Resolved,
   { key, direction }: Sorting & { key: Parameters<typeof sortValue>[1] },
   position: Position | undefined,
   count: number,
@@ -284,8 +288,56 @@ const readValues = async (
     .execute()
 }
 
-const sortedBy = (org: OrgId, key: Sorting['key']): RawBuilder<unknown> | undefined => {
+/** Two conversations with the same similarity are in the order of their IDs. */
+const compareSimilar = (a: Similar, b: Similar): number =>
+  a.similarity - b.similarity || (a.conversationId < b.conversationId ? -1 : 1)
+
+/** Returns the conversations that `similarTo` selects, in the order of their similarity. */
+const inSimilarOrder = ({ similarTo = [] }: Selection<Similar[]>, direction: Direction): Similar[] =>
+  similarTo.toSorted((a, b) => (direction === 'asc' ? compareSimilar(a, b) : compareSimilar(b, a)))
+
+/** The number of conversations that are checked against the rest of the filter at once. */
+const similarBatch = 500
+
+/** Checks similar conversations in their order, because their similarity is known before the database is asked. */
+const readSimilar = async (
+  db: Db,
+  org: OrgId,
+  selection: Selection<Similar[]>,
+  direction: Direction,
+  after: string | undefined,
+  count: number,
+): Promise<SortedRow[]> => {
+  const [value = '', , conversationId = ''] = after?.split(' ') ?? []
+  const last = { conversationId, similarity: Number(value) }
+  const sign = direction === 'asc' ? 1 : -1
+  const isLater = (one: Similar) => after === undefined || sign * compareSimilar(one, { ...one, ...last }) > 0
+  const rows: SortedRow[] = []
+  for (const batch of batchesOf(inSimilarOrder(selection, direction).filter(isLater), similarBatch)) {
+    const ids = batch.map((one) => one.conversationId)
+    const found = await whereAmong(db.selectFrom('conversations'), org, selection, ids)
+      .select(['conversations.id', 'conversations.started_at as startedAt'])
+      .execute()
+    const starts = new Map(found.map(({ id, startedAt }) => [id, startedAt]))
+    for (const { conversationId: id, similarity } of batch) {
+      const startedAt = starts.get(id)
+      if (startedAt) rows.push({ id, startedAt, value: similarity })
+    }
+    if (rows.length >= count) break
+  }
+  return rows.slice(0, count)
+}
+
+const sortedBy = (
+  org: OrgId,
+  key: Sorting['key'],
+  selection: Selection<Similar[]>,
+): RawBuilder<unknown> | undefined => {
   if (key.kind === 'startedAt') return undefined
+  if (key.kind === 'similarity') {
+    const ids = inSimilarOrder(selection, 'asc').map(({ conversationId }) => conversationId)
+    return sql`array_position(${ids}::uuid[], conversations.id)`
+  }
   if (key.kind === 'durationSeconds') return sql`conversations.duration_seconds`
   if (key.kind !== 'score') return sortValue(org, key)
   return sql`(
@@ -302,11 +354,11 @@ const sortedBy = (org: OrgId, key: Sorting['key']): RawBuilder<unknown> | undefi
 export const sortedStatement = (
   db: Db,
   org: OrgId,
-  selection: Selection,
+  selection: Selection<Similar[]>,
   { key, direction }: Sorting,
   limit: number,
 ) => {
-  const value = sortedBy(org, key)
+  const value = sortedBy(org, key, selection)
   const { sql: text, parameters } = whereSelected(db.selectFrom('conversations'), org, selection)
     .select(['conversations.id', 'conversations.started_at as startedAt'])
     .$if(value !== undefined, (query) =>
@@ -323,11 +375,12 @@ export const sortedStatement = (
 export const listSorted = (
   db: Db,
   org: OrgId,
-  selection: Selection,
+  selection: Selection<Similar[]>,
   sorting: Sorting,
   { limit, after }: Page,
 ): Promise<SortedRow[]> => {
   const { key, direction } = sorting
+  if (key.kind === 'similarity') return readSimilar(db, org, selection, direction, after, limit + 1)
   const position = readPosition(after)
   const count = limit + 1
   if (key.kind === 'startedAt') {

@@ -3,6 +3,7 @@
 import Type from 'typebox'
 import { findRecording } from '../../conversations/recordings/queries.ts'
 import type { Selection } from '../../filters/queries.ts'
+import { resolve } from '../../filters/resolve.ts'
 import { getOrganization } from '../../organizations/queries.ts'
 import { recordAudit } from '../../platform/audit/record.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
@@ -39,7 +40,7 @@ const mostUnfinished = 20
 
 type CreateDeps = Pick<
   SoundDeps,
-  'db' | 'jobs' | 'clock' | 'whyNothingIsTranscribed' | 'cancelTranscriptions' | 'estimateTranscriptions'
+  'db' | 'jobs' | 'clock' | 'meanings' | 'whyNothingIsTranscribed' | 'cancelTranscriptions' | 'estimateTranscriptions'
 >
 
 const targetOf = (id: string) => ({ type: 'soundRun', id })
@@ -62,8 +63,9 @@ const requirePossible = async (
 /** Estimates a run without creating it. */
 export const estimateRun = async (deps: CreateDeps, org: OrgId, request: RunRequest) => {
   const { db, estimateTranscriptions } = deps
-  const { filter, transcribe } = request
+  const { transcribe } = request
   await requirePossible(deps, org, request)
+  const filter = await resolve(deps, org, request.filter)
   const storedBefore = await getStoredBefore(db, org)
   const total = await countRecordings(db, org, filter, { ...request, storedBefore })
   return { total, transcriptions: transcribe ? await estimateTranscriptions(db, org, filter) : null }
@@ -75,7 +77,8 @@ export const createRun = async (deps: CreateDeps, actor: Actor, request: RunRequ
   const { filter, again, transcribe } = request
   await requirePossible(deps, org, request)
   const storedBefore = await getStoredBefore(db, org)
-  const total = await countRecordings(db, org, filter, { again, transcribe, storedBefore })
+  const resolved = await resolve(deps, org, filter)
+  const total = await countRecordings(db, org, resolved, { again, transcribe, storedBefore })
   return db.transaction().execute(async (trx) => {
     if ((await lockUnfinishedCount(trx, org)) >= mostUnfinished) {
       throw new ApiError('conflict', `${mostUnfinished} runs are in progress. Wait until one has finished.`)
@@ -185,7 +188,7 @@ const advance = async (
   const last = page.at(-1)
   if (!last) return false
   const ids = page.map(({ id }) => id)
-  const matching = await listMatching(deps.db, org, run.filter, ids)
+  const matching = await listMatching(deps.db, org, await resolve(deps, org, run.filter), ids)
   for (const id of ids.filter((one) => matching.has(one))) {
     attempt.signal.throwIfAborted()
     if (!(await measureNext(deps, attempt, org, run, id))) return false

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type Selection, whereAmong, whereSelected } from '../../filters/queries.ts'
+import { type Resolved, type Selection, whereAmong, whereSelected } from '../../filters/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { newestFirst } from '../../platform/db/pages.ts'
 import { notFound } from '../../platform/errors.ts'
@@ -146,7 +146,7 @@ const isMeant = (org: OrgId, { again, transcribe, storedBefore }: Population) =>
 export const countRecordings = async (
   db: Db,
   org: OrgId,
-  filter: Selection,
+  filter: Resolved,
   population: Population,
 ): Promise<number> => {
   const { count } = await whereSelected(db.selectFrom('conversations'), org, filter)
@@ -172,7 +172,7 @@ export const listNext = (db: Db, org: OrgId, run: StoredRun, limit: number) =>
     .execute()
 
 /** Returns which of these conversations match the filter. */
-export const listMatching = async (db: Db, org: OrgId, filter: Selection, ids: string[]): Promise<Set<string>> => {
+export const listMatching = async (db: Db, org: OrgId, filter: Resolved, ids: string[]): Promise<Set<string>> => {
   const rows = await whereAmong(db.selectFrom('conversations'), org, filter, ids).select('conversations.id').execute()
   return new Set(rows.map(({ id }) => id))
 }

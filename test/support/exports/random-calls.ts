@@ -172,6 +172,7 @@ export const drawOrder = (draw: Draw, { org, companies, agents, groups, monitors
     : []
   const asked = draw.chance(0.5) ? (['all'] as const) : (['all', 'affected', 'not_affected'] as const)
   const format = 'csv'
+  const { metadata: conditions } = parseFilter({ metadata })
   return {
     org,
     format,
@@ -180,14 +181,14 @@ export const drawOrder = (draw: Draw, { org, companies, agents, groups, monitors
     match: draw.one(['all', 'any']),
     versionScope: draw.one(['historical', 'current']),
     reasoning: draw.chance(0.5),
-    selection: parseFilter({
+    selection: {
       since: new Date(since).toISOString(),
       until: new Date(until).toISOString(),
       ...(draw.chance(0.2) && { companyIds: [draw.one(companies)] }),
       ...(draw.chance(0.2) && { agentIds: [draw.one(agents)] }),
       ...(draw.chance(0.2) && { agentGroupIds: [draw.one(groups)] }),
-      metadata,
-    }),
+      ...(conditions && { metadata: conditions }),
+    },
     about: [],
   }
 }

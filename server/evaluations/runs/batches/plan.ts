@@ -56,7 +56,7 @@ const readPart = async (
   const { db, clock } = deps
   const { sentStartedAt: startedAt, sentId: id } = run
   const after = startedAt && id !== null ? { startedAt, id } : undefined
-  const next = await findNextPage(db, org, run.population, { size: mostRequests, after })
+  const next = await findNextPage(deps, org, run.population, { size: mostRequests, after })
   const page = await boundPage(db, org, next)
   const pairs = page.map((one) => ({ conversationId: one.id, monitorId: monitor.id, monitorVersion: monitor.number }))
   const answered = await listAnswered(db, org, pairs, { failedSince: run.startedAt ?? run.createdAt })

@@ -1,0 +1,11 @@
+// Compares conversations by their meaning, for the filters of all resources.
+
+import type { Deps } from '../platform/deps.ts'
+import type { Meanings } from '../platform/meanings.ts'
+import { defaultMinimumSimilarity, findSimilar, similarityOf } from './search.ts'
+
+export const openMeanings = (deps: () => Deps): Meanings => ({
+  findSimilar: (org, meaning, options) => findSimilar(deps(), org, meaning, options),
+  similarityOf: (org, meaning, conversationIds) => similarityOf(deps(), org, meaning, conversationIds),
+  defaultMinimumSimilarity,
+})

@@ -1,0 +1,83 @@
+import type { OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
+import { ApiError } from '../platform/errors.ts'
+import type { Similar } from '../platform/meanings.ts'
+import type { Exclusion, Likeness, Part, Plain, Resolved, Selection } from './queries.ts'
+
+/**
+ * Finds the conversations that `similarTo` stands for, because SQL can't compare meanings. Stored filters keep the
+ * condition, and are resolved whenever they are used.
+ */
+
+/** The nearest conversations that a condition on the meaning can select. */
+const mostSimilar = 10_000
+
+type Find<Found> = (likeness: Likeness) => Promise<Found>
+
+const resolvePart = async <Found>({ similarTo, ...part }: Part, find: Find<Found>): Promise<Part<Found>> =>
+  similarTo ? { ...part, similarTo: await find(similarTo) } : part
+
+const resolveParts = async <Found>({ anyOf, ...part }: Exclusion, find: Find<Found>): Promise<Exclusion<Found>> => {
+  const resolved = await resolvePart(part, find)
+  return anyOf ? { ...resolved, anyOf: await Promise.all(anyOf.map((one) => resolvePart(one, find))) } : resolved
+}
+
+const resolveAll = async <Found>({ exclude, ...own }: Selection, find: Find<Found>): Promise<Selection<Found>> => {
+  const resolved = await resolveParts(own, find)
+  return exclude ? { ...resolved, exclude: await resolveParts(exclude, find) } : resolved
+}
+
+const comparesMeaning = ({ similarTo }: Part): boolean => similarTo !== undefined
+
+/** Returns whether a filter compares no meanings. */
+export const isPlain = (selection: Selection): selection is Plain => {
+  const { anyOf = [], exclude, ...own } = selection
+  return ![own, ...anyOf, ...(exclude ? [exclude, ...(exclude.anyOf ?? [])] : [])].some(comparesMeaning)
+}
+
+/** Separates the meaning from the minimum, which depends on the model unless it is given. */
+const readLikeness = ({ meanings }: Pick<Deps, 'meanings'>, { minimumSimilarity, ...meaning }: Likeness) => ({
+  meaning,
+  minimumSimilarity: minimumSimilarity ?? meanings.defaultMinimumSimilarity,
+})
+
+/** Unknown conversations are similar to nothing, like all unknown IDs in filters. */
+const unlessUnknown = <Found>(error: unknown, none: Found): Found => {
+  if (error instanceof ApiError && error.kind === 'notFound') return none
+  throw error
+}
+
+/** Makes a filter ready for SQL. Throws `unavailable` if it compares meanings while that is disabled. */
+export const resolve = (
+  deps: Pick<Deps, 'meanings'>,
+  org: OrgId,
+  selection: Selection,
+): Promise<Selection<Similar[]>> =>
+  resolveAll(selection, (likeness) => {
+    const { meaning, minimumSimilarity } = readLikeness(deps, likeness)
+    return deps.meanings
+      .findSimilar(org, meaning, { minimumSimilarity, limit: mostSimilar })
+      .catch((error) => unlessUnknown(error, []))
+  })
+
+/**
+ * Makes a filter ready for SQL that only checks these conversations, which may have just arrived. While comparing
+ * meanings is disabled, `similarTo` matches nothing, so that other conditions and monitors still work.
+ */
+export const resolveAmong = (
+  deps: Pick<Deps, 'meanings' | 'config'>,
+  org: OrgId,
+  selection: Selection,
+  ids: string[],
+): Promise<Resolved> =>
+  resolveAll(selection, async (likeness) => {
+    if (!deps.config.embeddings) return []
+    const { meaning, minimumSimilarity } = readLikeness(deps, likeness)
+    const similarities = await deps.meanings
+      .similarityOf(org, meaning, ids)
+      .catch((error) => unlessUnknown(error, new Map<string, number>()))
+    const own = 'conversationId' in meaning ? meaning.conversationId : undefined
+    return [...similarities]
+      .filter(([id, similarity]) => id !== own && similarity >= minimumSimilarity)
+      .map(([conversationId]) => ({ conversationId }))
+  })
