@@ -1,3 +1,4 @@
+import { useNavigate } from '@tanstack/react-router'
 import { MoreHorizontal } from 'lucide-react'
 import { useState } from 'react'
 import { api } from '../api/client.ts'
@@ -10,6 +11,7 @@ import { copyText } from '../ui/copy.tsx'
 import { Confirm } from '../ui/dialog.tsx'
 import { lazy } from '../ui/lazy.tsx'
 import { Menu } from '../ui/menu.tsx'
+import { likeThis } from './search.ts'
 
 const PutInBucket = lazy(async () => (await import('./put-in-bucket.tsx')).PutInBucket)
 
@@ -23,6 +25,7 @@ export const Actions = ({
 }) => {
   const [open, setOpen] = useState<'bucket' | 'erase'>()
   const mayWrite = useMay('member')
+  const navigate = useNavigate()
   const close = () => setOpen(undefined)
   const copy = (text: string, said: string) => void copyText(text).then(() => announce(said))
   return (
@@ -30,6 +33,10 @@ export const Actions = ({
       <Menu
         trigger={<IconButton label="More actions" icon={<MoreHorizontal />} />}
         entries={[
+          {
+            label: 'More like this',
+            onSelect: () => void navigate({ to: '/conversations', search: likeThis({ conversationId: id }) }),
+          },
           { label: 'Copy ID', onSelect: () => copy(id, 'ID copied') },
           {
             label: 'Copy link to this moment',

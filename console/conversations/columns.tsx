@@ -254,10 +254,20 @@ export const useColumnLabel = () => {
 
 const leastWidth = 88
 
+/** The first column of lists that are filtered by meaning. It can't be chosen. */
+const similarity: Column<Found> = {
+  key: 'similarity',
+  label: 'Similarity',
+  width: '104px',
+  numeric: true,
+  sortBy: 'similarity',
+  cell: ({ similarPassage }) => similarPassage && formatNumber(similarPassage.similarity),
+}
+
 /** Returns the columns of the table. Default columns are hidden in narrow lists, and chosen columns scroll sideways. */
-export const useColumns = (chosen: ViewColumn[] | undefined): Column<Found>[] => {
+export const useColumns = (chosen: ViewColumn[] | undefined, hasSimilarity: boolean): Column<Found>[] => {
   const names = useNameOf(chosen !== undefined)
-  return (chosen ?? defaultColumns).flatMap(({ key, width: own }) => {
+  const columns = (chosen ?? defaultColumns).flatMap(({ key, width: own }) => {
     const definition = definitionOf(key, names)
     if (!definition) return []
     const { width: usual, share, min, from, label, ...rest } = definition
@@ -270,4 +280,5 @@ export const useColumns = (chosen: ViewColumn[] | undefined): Column<Found>[] =>
       ...(chosen === undefined ? from && { from } : { min: width ?? min ?? leastWidth }),
     }
   })
+  return hasSimilarity ? [similarity, ...columns] : columns
 }

@@ -18,7 +18,7 @@ import { useDensity } from './density.ts'
 import { ExportMenu } from './export-menu.tsx'
 import { NewConversations } from './new-conversations.tsx'
 import { conversationsOptions, type Found, type Included } from './queries.ts'
-import type { Filter, readConversationsSearch } from './search.ts'
+import { type Filter, mostSimilarFirst, type readConversationsSearch } from './search.ts'
 import type { Position } from './use-position.ts'
 import { Views } from './views.tsx'
 
@@ -32,6 +32,7 @@ const ConversationView = lazy(
 
 const ColumnsDialog = lazy(async () => (await import('./columns-dialog.tsx')).ColumnsDialog)
 const BulkBar = lazy(async () => (await import('./bulk-bar.tsx')).BulkBar)
+const NothingSimilar = lazy(async () => (await import('./nothing-similar.tsx')).NothingSimilar)
 
 const newestFirst: Sort = { by: 'startedAt', direction: 'desc' }
 
@@ -58,6 +59,14 @@ const useIncluded = (columns: ViewColumn[]): Included[] => {
 
 type Search = ReturnType<typeof readConversationsSearch>
 
+/** A list sorts by similarity when a meaning is added, and no longer when it is removed. */
+const withSortFor = ({ sort, ...search }: Search, filter: Filter): Search => {
+  const isAdded = filter.similarTo !== undefined && search.filter?.similarTo === undefined
+  const isRemoved = filter.similarTo === undefined && sort?.by === mostSimilarFirst.by
+  const next = isRemoved ? undefined : (sort ?? (isAdded ? mostSimilarFirst : undefined))
+  return next ? { ...search, sort: next } : search
+}
+
 const withoutPanel = ({ open: _, at: __, turn: ___, ...rest }: Search): Search => rest
 
 /** Returns functions that change the address. */
@@ -67,14 +76,17 @@ const useMoves = () => {
   return {
     onFilter: (filter: Filter) =>
       change((before) => {
-        const { filter: _, ...rest } = withoutPanel(before)
+        const { filter: _, ...rest } = withSortFor(withoutPanel(before), filter)
         return Object.keys(filter).length > 0 ? { ...rest, filter } : rest
       }),
     onColumns: (columns: ViewColumn[] | undefined) =>
       change(({ columns: _, ...rest }) => (columns ? { ...rest, columns } : rest)),
     onSort: (sort: Sort) => change(({ sort: _, ...rest }) => (isNewestFirst(sort) ? rest : { ...rest, sort })),
-    onSelect: (id: string | undefined) =>
-      change((before) => (id === undefined ? withoutPanel(before) : { ...withoutPanel(before), open: id })),
+    onSelect: (id: string | undefined, turn?: number) =>
+      change((before) => ({
+        ...withoutPanel(before),
+        ...(id !== undefined && { open: id, ...(turn !== undefined && { turn }) }),
+      })),
     onPlace: (place: Position) => change(({ at: _, turn: __, ...rest }) => ({ ...rest, ...place })),
     onOpen: (id: string) => void navigate({ to: '/conversations/$id', params: { id }, search: {} }),
   }
@@ -86,10 +98,12 @@ type Moves = ReturnType<typeof useMoves>
 const WithoutRows = ({
   list,
   isFiltered,
+  isByMeaning,
   onResetSort,
 }: {
   list: Pick<ReturnType<typeof useList<Found>>, 'rows' | 'error' | 'isPending' | 'retry'>
   isFiltered: boolean
+  isByMeaning: boolean
   onResetSort: (() => void) | undefined
 }) => {
   const { rows, error, isPending, retry } = list
@@ -104,6 +118,7 @@ const WithoutRows = ({
   }
   if (rows?.length !== 0) return null
   if (!isFiltered) return <HowToSend />
+  if (isByMeaning) return <NothingSimilar />
   return (
     <Empty title="No conversations match">
       <p>Remove a filter or choose a longer period.</p>
@@ -134,6 +149,7 @@ type RowsProps = {
   list: ReturnType<typeof useList<Found>>
   rows: Found[]
   columns: ViewColumn[] | undefined
+  isByMeaning: boolean
   sort: Sort
   open: string | undefined
   density: Density
@@ -142,9 +158,9 @@ type RowsProps = {
   moves: Moves
 }
 
-const Rows = ({ list, rows, columns, sort, open, density, checked, onCheck, moves }: RowsProps) => {
+const Rows = ({ list, rows, columns, isByMeaning, sort, open, density, checked, onCheck, moves }: RowsProps) => {
   const mayWrite = useMay('member')
-  const tableColumns = useColumns(columns)
+  const tableColumns = useColumns(columns, isByMeaning)
   const { onColumns, onSort, onSelect, onOpen } = moves
   const shown = columns ?? defaultColumns
   return (
@@ -156,7 +172,7 @@ const Rows = ({ list, rows, columns, sort, open, density, checked, onCheck, move
       more={list.more}
       isFetchingMore={list.isFetchingMore}
       selected={open}
-      onSelect={onSelect}
+      onSelect={(id) => onSelect(id, rows.find((row) => row.id === id)?.similarPassage?.firstTurn)}
       onOpen={onOpen}
       density={density}
       arrange={{
@@ -249,6 +265,7 @@ export const Conversations = () => {
           <WithoutRows
             list={list}
             isFiltered={isFiltered}
+            isByMeaning={filter.similarTo !== undefined}
             onResetSort={isUsualOrder ? undefined : () => moves.onSort(newestFirst)}
           />
           {isUsualOrder && <NewConversations listing={listing} />}
@@ -257,6 +274,7 @@ export const Conversations = () => {
               list={list}
               rows={rows}
               columns={columns}
+              isByMeaning={filter.similarTo !== undefined}
               sort={sort}
               open={open}
               density={density}

@@ -4,6 +4,7 @@ import { answer, api } from '../api/client.ts'
 import { useNames } from '../api/names.ts'
 import { queryClient } from '../api/queries.ts'
 import type { Schemas } from '../api/schema.d.ts'
+import { SimilarFindings } from '../findings/similar-findings.tsx'
 import { formatClock } from '../lib/format.ts'
 import { announce } from '../ui/announce.tsx'
 import { Button } from '../ui/button.tsx'
@@ -109,6 +110,7 @@ export const FileFinding = ({ conversation: { id }, quote, onClose }: FileFindin
           </figure>
         )}
         <TextArea name="notes" label="Notes" rows={3} />
+        <SimilarFindings title={form.watch('title')} />
         <Row>
           <SelectField name="priority" label="Priority" options={priorities} />
           <SelectField

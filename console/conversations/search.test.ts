@@ -28,6 +28,7 @@ describe('the URL of the list', () => {
       exclude: { signals: [{ name: 'talkRatio', op: 'gt', value: 0.5 }] },
       findingIds: ['f'],
       fields: [{ monitorId: 'm', field: 'reason', op: 'in', values: ['late'] }],
+      similarTo: { text: 'refund not received' },
     }
     expect(readConversationsSearch({ filter })).toEqual({ filter })
     expect(readConversationsSearch({ filter: { anyOf: [null], exclude: 'x', metrics: 5 } })).toEqual({})
@@ -44,6 +45,8 @@ describe('the URL of the list', () => {
     { fields: [{ monitorId: 'm', field: 'amount', op: 'in', values: '5' }] },
     { anyOf: [{ metrics: [{ key: 'csat' }] }] },
     { exclude: { text: null } },
+    { similarTo: 'refund' },
+    { similarTo: { turn: 1 } },
   ])('loses conditions that the form cannot show: %j', (filter) => {
     expect(readConversationsSearch({ filter: { ...filter, text: 'refund' } })).toEqual({ filter: { text: 'refund' } })
   })

@@ -53,6 +53,8 @@ const isShowable = ([name, value]: [string, unknown]): boolean => {
       return isShowableFilter(value)
     case 'period':
       return isObject(value) && [value.last, value.current, value.previous].some(isText)
+    case 'similarTo':
+      return isObject(value) && [value.text, value.conversationId].some(isText)
     case 'categories':
       return hasTexts(value, ['monitorId']) && isListOf(value.any, isText)
     default:
@@ -92,6 +94,14 @@ export const readSort = (value: unknown): { sort?: Sort } => {
   if (!isObject(value) || typeof value.by !== 'string') return {}
   return { sort: { by: value.by, direction: value.direction === 'asc' ? 'asc' : 'desc' } }
 }
+
+export const mostSimilarFirst: Sort = { by: 'similarity', direction: 'desc' }
+
+/** Returns the address of the conversations like this, most similar first. */
+export const likeThis = (similarTo: NonNullable<Filter['similarTo']>) => ({
+  filter: { similarTo },
+  sort: mostSimilarFirst,
+})
 
 /** The state of a saved view. If the columns or the sort are missing, the defaults apply. */
 export type ListState = { filter?: Filter; columns?: Columns; sort?: Sort }

@@ -2,10 +2,11 @@ import { Flag } from 'lucide-react'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { Schemas } from '../api/schema.d.ts'
 import { useMay } from '../api/session.ts'
-import { Button } from '../ui/button.tsx'
+import { Button, ButtonLink } from '../ui/button.tsx'
 import { Key, useKeys } from '../ui/keys.tsx'
 import { lazy } from '../ui/lazy.tsx'
 import type { Quote } from './file-finding.tsx'
+import { likeThis } from './search.ts'
 import styles from './selection.module.css'
 import type { Turn } from './timeline.ts'
 
@@ -35,7 +36,7 @@ const selectedIn = (element: HTMLElement, turns: Turn[]): Selected | undefined =
   }
 }
 
-/** Offers to create a finding from the text selected inside. */
+/** Offers to find conversations like the turn selected inside, and to create a finding from the selected text. */
 export const Selection = ({
   conversation,
   turns,
@@ -50,11 +51,10 @@ export const Selection = ({
   const [quote, setQuote] = useState<Quote>()
   const mayFile = useMay('member')
   useEffect(() => {
-    if (!mayFile) return
     const read = () => setSelected(around.current ? selectedIn(around.current, turns) : undefined)
     document.addEventListener('selectionchange', read)
     return () => document.removeEventListener('selectionchange', read)
-  }, [mayFile, turns])
+  }, [turns])
   useKeys(mayFile ? { q: { does: 'Create finding from selection', run: () => selected && setQuote(selected) } } : {})
   return (
     <div ref={around} className={styles.around}>
@@ -67,9 +67,18 @@ export const Selection = ({
           // This keeps the text selected while the button is pressed.
           onMouseDown={(event) => event.preventDefault()}
         >
-          <Button small onClick={() => setQuote(selected)}>
-            <Flag aria-hidden="true" /> Create finding <Key>q</Key>
-          </Button>
+          {mayFile && (
+            <Button small onClick={() => setQuote(selected)}>
+              <Flag aria-hidden="true" /> Create finding <Key>q</Key>
+            </Button>
+          )}
+          <ButtonLink
+            small
+            to="/conversations"
+            search={likeThis({ conversationId: conversation.id, turn: selected.turn.index })}
+          >
+            More like this turn
+          </ButtonLink>
         </div>
       )}
       {quote && <FileFinding conversation={conversation} quote={quote} onClose={() => setQuote(undefined)} />}

@@ -41,6 +41,8 @@ const words: Vocabulary = {
   timezone: 'Europe/Berlin',
 }
 
+const conversationId = '0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f'
+
 const phrases: [string, Part][] = [
   ['agent: Leo', { agentIds: ['a1'] }],
   ['agent: Mia, the second', { agentIds: ['a2'] }],
@@ -100,6 +102,16 @@ const phrases: [string, Part][] = [
     { fields: [{ monitorId: 'm1', field: 'until', op: 'lt', value: '2026-11-21' }] },
   ],
   ['mentions late fee', { text: 'late fee' }],
+  ['meaning: refund not received', { similarTo: { text: 'refund not received' } }],
+  [
+    'meaning: late, and rude: very, at least 0.7',
+    { similarTo: { text: 'late, and rude: very', minimumSimilarity: 0.7 } },
+  ],
+  [`meaning: conversation ${conversationId}`, { similarTo: { conversationId } }],
+  [
+    `meaning: turn 3 of ${conversationId}, at least 0.5`,
+    { similarTo: { conversationId, turn: 2, minimumSimilarity: 0.5 } },
+  ],
 ]
 
 describe('a phrase', () => {
@@ -110,6 +122,8 @@ describe('a phrase', () => {
 
   it.each([
     ['duration > 2 min', { minDurationSeconds: 120 }],
+    ['means the fee is too high', { similarTo: { text: 'the fee is too high' } }],
+    ['Like a broken promise at least .5', { similarTo: { text: 'a broken promise', minimumSimilarity: 0.5 } }],
     ['DURATION<1.5h', { maxDurationSeconds: 5_400 }],
     ['Affected: asks for a person', { monitors: [{ id: 'm1', result: 'affected' }] }],
     ['category: refund, goes BY car by topics by call', { categories: { monitorId: 'm2', any: ['refund', 'car'] } }],
@@ -188,6 +202,10 @@ describe('suggestions', () => {
   it('contain the typed words', () => {
     expect(texts('person')[0]).toBe('affected: Asks for a person')
     expect(texts('leo')).toEqual(['agent: Leo', 'mentions leo'])
+    expect(texts('money never came back').slice(-2)).toEqual([
+      'mentions money never came back',
+      'meaning: money never came back',
+    ])
     expect(texts('refund')).toContain('category: Asks for a refund by Topics by call')
     expect(texts('category')).toContain('category: No category fits by Topics by call')
     expect(texts('pl')).toContain('plan is ')

@@ -178,6 +178,21 @@ const readFieldCondition = (text: string, words: Vocabulary): Part | undefined =
   return condition && only && more.length === 0 ? { fields: [{ ...condition, monitorId: only.monitorId }] } : undefined
 }
 
+/**
+ * Parses `refund not received, at least 0.7`, `conversation …`, and `turn 3 of …`. Other texts state the meaning
+ * themselves.
+ */
+const readMeaning = (text: string): Part | undefined => {
+  const [, like = '', least] = /^(.+?)(?:,? at least (0?\.\d+|[01]))?$/i.exec(text) ?? []
+  const minimum = least === undefined ? {} : { minimumSimilarity: Number(least) }
+  const [, turn, conversationId] =
+    /^(?:conversation|turn (\d+) of) ([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/i.exec(like) ?? []
+  if (conversationId !== undefined) {
+    return { similarTo: { conversationId, ...(turn !== undefined && { turn: Number(turn) - 1 }), ...minimum } }
+  }
+  return /[\p{L}\p{N}]/u.test(like) ? { similarTo: { text: like, ...minimum } } : undefined
+}
+
 /** Parses the text after a field's name and a colon. */
 const readField = (field: string, text: string, words: Vocabulary): Part | undefined => {
   const list = lists.find(([name]) => name === field)
@@ -210,6 +225,8 @@ const readField = (field: string, text: string, words: Vocabulary): Part | undef
       return readCategories(text, words)
     case 'customer':
       return text === '' ? undefined : { customerId: text }
+    case 'meaning':
+      return readMeaning(text)
     case 'started':
       return readTime(text, words)
     default:
@@ -238,6 +255,8 @@ const readOne = (text: string, words: Vocabulary): Part | undefined => {
   if (known) return known
   const said = /^mentions (.+)$/i.exec(text)?.[1]
   if (said !== undefined) return { text: said }
+  const meant = /^(?:means|like) (.+)$/i.exec(text)?.[1]
+  if (meant !== undefined) return readMeaning(meant)
   const duration = readDuration(text)
   if (duration) return duration
   if (/^field /i.test(text)) return readFieldCondition(text.slice('field '.length), words)

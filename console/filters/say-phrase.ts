@@ -102,6 +102,12 @@ const sayMeasure = (kind: MeasureKind, { name, op, value }: Measured, words: Voc
   return `${kind} ${sayCondition({ key, op, value: sayValue(name, value) })}`
 }
 
+/** Returns `meaning: refund not received, at least 0.7`. */
+const sayMeaning = ({ text, conversationId, turn, minimumSimilarity }: NonNullable<Part['similarTo']>): string => {
+  const like = text ?? (turn === undefined ? `conversation ${conversationId}` : `turn ${turn + 1} of ${conversationId}`)
+  return `meaning: ${like}${minimumSimilarity === undefined ? '' : `, at least ${minimumSimilarity}`}`
+}
+
 export const categoriesBy = ({ categories }: Vocabulary, monitorId: string): Option[] =>
   categories.find((of) => of.monitorId === monitorId)?.options ?? []
 
@@ -134,6 +140,7 @@ const sayOne = (part: Part, words: Vocabulary): string => {
   if (part.tags) return `tag: ${part.tags.join(', ')}`
   if (part.customerId !== undefined) return `customer: ${part.customerId}`
   if (part.text !== undefined) return `mentions ${part.text}`
+  if (part.similarTo) return sayMeaning(part.similarTo)
   if (part.minDurationSeconds !== undefined) return `duration ≥ ${sayDuration(part.minDurationSeconds)}`
   if (part.maxDurationSeconds !== undefined) return `duration ≤ ${sayDuration(part.maxDurationSeconds)}`
   if (part.metadata?.[0]) return sayCondition(part.metadata[0])
@@ -186,7 +193,7 @@ export const sayPart = (part: Part, words: Vocabulary): string =>
 /** Returns the metadata key in a phrase that is being typed, and the beginning of its value. */
 export const typedValue = (typed: string): { key: string; start: string; begun: string } | undefined => {
   const [, key, comparison, start = ''] = /^(.+?) (is not|is|contains|=) ?(.*)$/.exec(typed.trimStart()) ?? []
-  return key === undefined || /:|^(metric|signal|sound|field|mentions) /.test(key)
+  return key === undefined || /:|^(metric|signal|sound|field|mentions|means|like) /.test(key)
     ? undefined
     : { key, start, begun: `${key} ${comparison}` }
 }

@@ -106,6 +106,7 @@ const beginnings: Record<string, keyof Part> = {
   'customer: ': 'customerId',
   'tag: ': 'tags',
   'mentions ': 'text',
+  'meaning: ': 'similarTo',
   'not affected: ': 'monitors',
   'unscored: ': 'monitors',
   'category: ': 'categories',
@@ -170,7 +171,9 @@ export const suggest = (typed: string, words: Vocabulary, known: Known, without:
     ...tags,
     ...(without.includes('metadata') ? [] : keys),
     ...(text === '' ? [] : begun.map((start) => ({ text: start }))),
-    ...(text === '' || without.includes('text') || whole || ofFields.length > 0 ? [] : [complete(`mentions ${text}`)]),
+    ...(text === '' || whole || ofFields.length > 0
+      ? []
+      : [`mentions ${text}`, ...(text.includes(' ') ? [`meaning: ${text}`] : [])].filter(allows).map(complete)),
   ]
   const byText = new Map(all.map((suggestion) => [suggestion.text, suggestion]))
   return [...byText.values()].slice(0, mostSuggestions)

@@ -4,7 +4,8 @@ import { useState } from 'react'
 import { answer, api } from '../api/client.ts'
 import { queryClient } from '../api/queries.ts'
 import { useMay } from '../api/session.ts'
-import { Button } from '../ui/button.tsx'
+import { likeThis } from '../conversations/search.ts'
+import { Button, ButtonLink } from '../ui/button.tsx'
 import { Field, Input } from '../ui/controls.tsx'
 import { lazy } from '../ui/lazy.tsx'
 import { LeaveGuard } from '../ui/leave-guard.tsx'
@@ -79,11 +80,16 @@ const Saying = ({ finding, titled }: { finding: Finding; titled: boolean }) => {
     <Section
       title={titled ? title : 'Description'}
       actions={
-        mayWrite && (
-          <Button small onClick={() => setDraft({ title, description: description ?? null })}>
-            Edit
-          </Button>
-        )
+        <>
+          <ButtonLink small look="quiet" to="/conversations" search={likeThis({ text: title })}>
+            More like this
+          </ButtonLink>
+          {mayWrite && (
+            <Button small onClick={() => setDraft({ title, description: description ?? null })}>
+              Edit
+            </Button>
+          )}
+        </>
       }
     >
       {description ? <RichText document={description} /> : <p className={styles.soft}>No description.</p>}

@@ -9,6 +9,7 @@ import { Dialog } from '../ui/dialog.tsx'
 import { Form, SelectField, TextField } from '../ui/form.tsx'
 import { type Priority, refreshFindings } from './queries.ts'
 import { type Document, RichTextField } from './rich-text.tsx'
+import { SimilarFindings } from './similar-findings.tsx'
 import { priorities, priorityWords } from './words.tsx'
 
 type Values = { title: string; priority: Priority; assigneeUserId: string; tags: string }
@@ -46,6 +47,7 @@ export const NewFinding = ({ onClose }: { onClose: () => void }) => {
         <Field label="Description">
           {({ id }) => <RichTextField id={id} label="Description" value={description} onChange={setDescription} />}
         </Field>
+        <SimilarFindings title={form.watch('title')} description={description} />
         <Row>
           <SelectField
             name="priority"
