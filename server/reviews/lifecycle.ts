@@ -1,5 +1,5 @@
-// Manages the lifecycle of reviews: they are created or claimed, extended, released, completed, or skipped, or they
-// expire. Changes lock the bucket first and the conversation second.
+// Manages the lifecycle of reviews: they are created or claimed (claims/claim-next.ts), extended, released, completed, or
+// skipped, or they expire. Changes lock the bucket first and the conversation second.
 
 import type { Static } from 'typebox'
 import { lockBucketShared, type StoredBucket } from '../buckets/queries.ts'
@@ -20,7 +20,6 @@ import { newId } from '../platform/ids.ts'
 import { eachOfPages } from '../platform/jobs/attempt-each.ts'
 import { defineSweep, trustedTime } from '../platform/jobs/define-sweep.ts'
 import { publishEvent } from '../webhooks/send.ts'
-import { findClaimable, findOwnLapsed, findOwnReview, lockClaimable } from './claims/queries.ts'
 import { readJudgments, requireWhole } from './judgments/check.ts'
 import { replaceJudgments, supersedeJudgments } from './judgments/queries.ts'
 import {
@@ -82,7 +81,7 @@ const settle = async (trx: Db, org: OrgId, { bucketId, conversationId }: StoredR
 
 const leaseMs = 30 * 60 * 1_000
 
-const leaseFrom = (now: Date): Date => new Date(now.getTime() + leaseMs)
+export const leaseFrom = (now: Date): Date => new Date(now.getTime() + leaseMs)
 
 export const requireReviewer = ({ reviewerUserIds }: StoredBucket, { userId }: Actor): void => {
   if (reviewerUserIds.length === 0 || reviewerUserIds.includes(userId)) return
@@ -129,65 +128,6 @@ export const releaseReview = async (
   await settle(trx, actor.org, review, now)
   await recordAudit(trx, actor, 'review.release', { type: 'review', id: review.id })
   return getReview(trx, actor.org, review.id, now)
-}
-
-type Claim = { bucketId: string; userId: string; now: Date }
-
-/** Returns whether the locked conversation has a free slot for the person. */
-const isOpenTo = async (trx: Db, org: OrgId, claim: Claim, conversationId: string): Promise<boolean> => {
-  if (!(await isFree(trx, org, claim.bucketId, conversationId, claim.now))) return false
-  const own = await findOwnReview(trx, org, claim, conversationId)
-  const isLapsed = own?.leaseExpiresAt ? own.leaseExpiresAt <= claim.now : false
-  return own === undefined || own.status === 'pending' || isLapsed
-}
-
-/** Locks the next conversation and returns its ID, or returns `overtaken` if another request was faster. */
-const lockNext = async (trx: Db, org: OrgId, claim: Claim, waits: boolean): Promise<string | undefined> => {
-  const chosen = (await findOwnLapsed(trx, org, claim)) ?? (waits ? await findClaimable(trx, org, claim) : undefined)
-  if (chosen === undefined) return waits ? undefined : lockClaimable(trx, org, claim)
-  await lockConversations(trx, org, [chosen])
-  return (await isOpenTo(trx, org, claim, chosen)) ? chosen : 'overtaken'
-}
-
-/** Starts the review, or resumes the person's earlier one. */
-const take = async (trx: Db, org: OrgId, claim: Claim, conversationId: string): Promise<StoredReview> => {
-  const { bucketId, userId, now } = claim
-  const own = await findOwnReview(trx, org, claim, conversationId)
-  const id = own?.id ?? newId()
-  const leaseExpiresAt = leaseFrom(now)
-  if (own) await updateReview(trx, org, id, { status: 'in_progress', leaseExpiresAt }, now)
-  else await insertReview(trx, org, { id, conversationId, bucketId, reviewerUserId: userId, leaseExpiresAt, now })
-  await settleItem(trx, org, bucketId, conversationId, now)
-  await settleConversations(trx, org, [conversationId], now)
-  return getReview(trx, org, id, now)
-}
-
-/**
- * Returns a review of the bucket's oldest conversation that has a free slot and that the person has not reviewed yet,
- * or undefined if there is none. First skips conversations that others are claiming. If no others are left, waits for
- * those, because they may have another slot.
- */
-export const claimNext = async (
-  { db, clock }: Pick<Deps, 'db' | 'clock'>,
-  actor: Actor,
-  bucketId: string,
-): Promise<StoredReview | undefined> => {
-  const claim = { bucketId, userId: actor.userId, now: clock.now() }
-  const attempt = (waits: boolean) =>
-    db.transaction().execute(async (trx) => {
-      requireReviewer(await lockBucketShared(trx, actor.org, bucketId), actor)
-      const next = await lockNext(trx, actor.org, claim, waits)
-      if (next === undefined) return undefined
-      if (next === 'overtaken') return next
-      const review = await take(trx, actor.org, claim, next)
-      await recordAudit(trx, actor, 'review.claim', { type: 'review', id: review.id }, { type: 'bucket', id: bucketId })
-      return review
-    })
-  for (let waits = false; ; waits = true) {
-    const claimed = await attempt(waits)
-    if (claimed === 'overtaken' || (claimed === undefined && !waits)) continue
-    return claimed
-  }
 }
 
 type ChangeDeps = Pick<Deps, 'jobs' | 'clock'>

@@ -5,7 +5,7 @@ import { getConversation, getTranscript } from '../conversations/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import { utterancesOf } from '../transcripts/signals/speech.ts'
-import { deriveSound } from './derive.ts'
+import { deriveSound } from './derive-measures.ts'
 import type { MeasuredFile } from './measure-file.ts'
 import type { Sound } from './schema.ts'
 

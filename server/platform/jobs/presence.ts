@@ -6,6 +6,7 @@ import pg from 'pg'
 import { planning, setSession } from '../db/session.ts'
 import type { Log } from '../log.ts'
 import { type Claim, leaseSeconds, noticeChannel } from './queries.ts'
+import { takeOver } from './take-over.ts'
 
 const lockClass = 0x4541_5253
 const lookEveryMs = 1_000
@@ -60,16 +61,6 @@ const lookSql = `
           AND objid = worker_key::bigint::oid
           AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))
     ) AS silent`
-
-// A job is skipped if its attempt is in a transaction, which may still commit. The job is checked again later.
-const takeOverSql = `
-  WITH lost AS (
-    SELECT organization_id, id FROM jobs
-    WHERE state = 'active' AND (worker_key = ANY($1::integer[]) OR lease_until < now()) FOR UPDATE SKIP LOCKED
-  )
-  UPDATE jobs SET state = 'waiting', due_at = now(), worker_key = NULL, lease_until = NULL, error = 'its worker died'
-  FROM lost WHERE jobs.organization_id = lost.organization_id AND jobs.id = lost.id
-  RETURNING jobs.name, jobs.id, attempt`
 
 export type PresenceOptions = {
   connection: pg.PoolConfig
@@ -176,8 +167,7 @@ export const openPresence = async (options: PresenceOptions): Promise<Presence> 
     const dead = silent.filter((key) => silentBefore.includes(key))
     silentBefore = silent
     for (const name of waiting) options.onWaiting(name)
-    const lost = await current.query<{ name: string; id: string; attempt: number }>(takeOverSql, [dead])
-    for (const { name, id, attempt } of lost.rows) {
+    for (const { name, id, attempt } of await takeOver(current, dead)) {
       log.warn({ job: name, jobId: id, attempt }, 'took over a job from a lost worker')
       options.onWaiting(name)
     }

@@ -1,8 +1,9 @@
 import type { Deps } from '../../platform/deps.ts'
 import type { App } from '../../platform/http/http.ts'
 import { answers, Empty, IdParams, NoBody, NoQuery } from '../../platform/http/schemas.ts'
-import { claimNext, keepReview, releaseReview } from '../lifecycle.ts'
+import { keepReview, releaseReview } from '../lifecycle.ts'
 import { ReleaseQuery, Review } from '../schema.ts'
+import { claimNext } from './claim-next.ts'
 
 export const reviewClaims = (app: App, { db, clock }: Deps): void => {
   app.post(
