@@ -7,7 +7,7 @@ import { seededRandom } from '../../test/malformed.ts'
 /** Kills processes in the middle of embedding. */
 
 const seed = inject('seeds')[0] ?? 1
-const conversations = 60
+const conversations = 24
 const kills = Math.min(6, inject('rounds'))
 
 it('kills lose no conversation, and store none twice', { timeout: 300_000 }, async () => {
@@ -20,7 +20,7 @@ it('kills lose no conversation, and store none twice', { timeout: 300_000 }, asy
   let earshot = await startEarshot(switches)
   const { key } = await provision(origin)
   const add = async (number: number): Promise<void> => {
-    const text = (turn: number) => `I have question number ${number} about invoice ${turn}. `.repeat(12)
+    const text = (turn: number) => `I have question number ${number} about invoice ${turn}. `.repeat(5)
     const { status } = await ask(origin, 'POST', '/v1/conversations', key, {
       externalId: `call-${number}`,
       agent: { externalId: 'leo', name: 'Leo', channel: 'voice' },
