@@ -1,12 +1,11 @@
 // Compares texts by their meaning, such as those of findings.
 
 import { createHash } from 'node:crypto'
-import { EndpointError } from '../model-providers/requests/endpoint-error.ts'
 import type { OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import type { Embedded } from '../platform/embedder.ts'
-import { ApiError } from '../platform/errors.ts'
 import { findCurrentModel } from './model-numbers.ts'
+import { explainFailure, termsOfQuery } from './query-terms.ts'
 import { similarityBetween } from './vectors.ts'
 
 /** The beginning of a text says what it is about. Models ignore the rest of long texts anyway. */
@@ -39,15 +38,7 @@ export const compareTexts = async (
   )
   const missing = [...new Set(keys)].filter((key) => !kept.has(key))
   const lacking = missing.map((key) => texts[keys.indexOf(key)] ?? '')
-  const made = await embedder
-    .embed(org, lacking, { signal: AbortSignal.timeout(30_000), background: false })
-    .catch((error: unknown) => {
-      if (!(error instanceof EndpointError)) throw error
-      throw new ApiError(
-        'unavailable',
-        `The model that embeds texts doesn’t answer: ${error.message}. Try again later.`,
-      )
-    })
+  const made = await embedder.embed(org, lacking, termsOfQuery()).catch(explainFailure)
   const known = new Map(keys.flatMap((key) => (kept.has(key) ? [[key, kept.get(key) as Embedded] as const] : [])))
   for (const [at, embedded] of made.entries()) known.set(missing[at] ?? '', embedded)
   for (const [key, embedded] of known) keep(key, embedded)

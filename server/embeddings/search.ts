@@ -2,7 +2,6 @@
 
 import { readTurns } from '../conversations/ingest/tasks.ts'
 import { getTranscript } from '../conversations/queries.ts'
-import { EndpointError } from '../model-providers/requests/endpoint-error.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import type { Embedded } from '../platform/embedder.ts'
@@ -20,6 +19,7 @@ import {
   listPassagesOf,
   type StoredPassage,
 } from './queries.ts'
+import { explainFailure, termsOfQuery } from './query-terms.ts'
 import { codeOf, mostDifferentBits, readVector, similarityBetween } from './vectors.ts'
 
 /**
@@ -41,14 +41,6 @@ type Cached = { embedded: Promise<Embedded>; until: number }
 const cache = new Map<string, Cached>()
 const mostCached = 1_000
 const cachedMs = 60_000
-
-const patienceMs = 30_000
-const termsOfQuery = () => ({ signal: AbortSignal.timeout(patienceMs), background: false })
-
-const explainFailure = (error: unknown): never => {
-  if (!(error instanceof EndpointError)) throw error
-  throw new ApiError('unavailable', `The model that embeds texts doesn’t answer: ${error.message}. Try again later.`)
-}
 
 const embedText = async ({ embedder }: Deps, org: OrgId, text: string): Promise<Embedded> => {
   const [embedded] = await embedder.embed(org, [text], termsOfQuery()).catch(explainFailure)

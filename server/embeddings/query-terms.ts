@@ -1,0 +1,14 @@
+import { EndpointError } from '../model-providers/requests/endpoint-error.ts'
+import type { EmbeddingTerms } from '../platform/embedder.ts'
+import { ApiError } from '../platform/errors.ts'
+
+const patienceMs = 30_000
+
+/** Returns the terms of an embedding that someone is waiting for. */
+export const termsOfQuery = (): EmbeddingTerms => ({ signal: AbortSignal.timeout(patienceMs), background: false })
+
+/** Throws the error in the format of the API. */
+export const explainFailure = (error: unknown): never => {
+  if (!(error instanceof EndpointError)) throw error
+  throw new ApiError('unavailable', `The model that embeds texts doesn’t answer: ${error.message}. Try again later.`)
+}
