@@ -12,6 +12,7 @@ import { CheckField, Form, SelectField, TextField } from '../ui/form.tsx'
 import { LeaveGuard } from '../ui/leave-guard.tsx'
 import { Facts, Section } from '../ui/page.tsx'
 import { Await } from '../ui/states.tsx'
+import { EmbeddingField, type EmbeddingValues } from './embedding-field.tsx'
 import { organizationOptions, refresh } from './queries.ts'
 import styles from './settings.module.css'
 import { SoundRuns } from './sound-runs.tsx'
@@ -32,7 +33,8 @@ type Values = {
   soundRedaction: '' | 'none' | 'mute' | 'beep'
   originalRecordings: Own['originalRecordings']
   monthlyJudgeBudget: string
-} & TranscriptionValues
+} & TranscriptionValues &
+  EmbeddingValues
 
 const soundRedactions = [
   { value: '', label: 'Mute if text is redacted' },
@@ -62,9 +64,11 @@ const bodyOf = ({
   soundRedaction,
   originalRecordings,
   monthlyJudgeBudget,
+  embeddingModel,
   ...rest
 }: Values) => ({
   ...transcriptionBody(rest),
+  embeddingModel: embeddingModel || null,
   name: name.trim(),
   retentionDays: numberOf(retentionDays),
   redaction,
@@ -104,6 +108,7 @@ const OrganizationForm = ({ organization }: { organization: Own }) => {
       measureSound: organization.measureSound,
       soundToModels: organization.soundToModels,
       ...transcriptionValues(organization),
+      embeddingModel: organization.embeddingModel ?? '',
       soundRedaction: organization.soundRedaction ?? '',
       originalRecordings: organization.originalRecordings,
       monthlyJudgeBudget: monthlyJudgeBudget === null ? '' : String(monthlyJudgeBudget),
@@ -172,12 +177,13 @@ const OrganizationForm = ({ organization }: { organization: Own }) => {
           hint="Admins can open a sealed original if they give a reason, which the audit log shows. Existing sealed originals stay until their recordings are deleted."
           options={[...originals]}
         />
+        <EmbeddingField />
         <TextField
           name="monthlyJudgeBudget"
           label="Monthly LLM judge budget (US dollars)"
           inputMode="decimal"
           placeholder="Unlimited"
-          hint="Once it’s spent, LLM judges and transcription stop until next month or until you raise the budget."
+          hint="Once it’s spent, LLM judges, transcription, and embeddings by providers stop until next month or until you raise the budget."
         />
       </Form>
       <Confirm
