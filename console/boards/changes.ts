@@ -15,7 +15,7 @@ export const changeCharts = async (id: string, change: (charts: ChartInput[]) =>
   return updateBoard(id, { charts: change(charts) })
 }
 
-/** Shows a change of the charts before it is stored. Returns the previous board. */
+/** Shows a change to the charts before it is saved. Returns the previous board. */
 export const showCharts = async (id: string, change: (charts: Chart[]) => Chart[]): Promise<Board | undefined> => {
   await queryClient.cancelQueries({ queryKey: boardKey(id) })
   const before = queryClient.getQueryData<Board>(boardKey(id))

@@ -25,7 +25,7 @@ const comparedOf = ({ matrix }: Agreement) => Object.values(matrix).reduce((sum,
 
 const LeftOut = ({ unsure, unscored, failed, missing }: Agreement) => {
   const excluded = [
-    unsure > 0 && `${formatCount(unsure)} reviewers unsure`,
+    unsure > 0 && plural(unsure, 'unsure judgment'),
     unscored > 0 && `${formatCount(unscored)} unscored`,
     failed > 0 && `${formatCount(failed)} failed`,
     missing > 0 && `${formatCount(missing)} without a result`,

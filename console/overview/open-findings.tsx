@@ -19,7 +19,7 @@ const Ages = ({ ages }: { ages: number[] }) => {
   const [young, older] = [ages.filter((age) => age < 1).length, ages.filter((age) => age >= 7).length]
   const heaps = [
     young > 0 && `${young} from the last 24 hours`,
-    ages.length - young - older > 0 && `${ages.length - young - older} from this week`,
+    ages.length - young - older > 0 && `${ages.length - young - older} up to a week old`,
     older > 0 && `${older} older than a week`,
   ]
   return heaps.filter(Boolean).join(', ')

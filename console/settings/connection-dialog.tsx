@@ -106,7 +106,7 @@ export const ConnectionDialog = ({
             name="apiKey"
             label="API key"
             maxLength={255}
-            hint="Accepts only tokens of this API key, or any token if empty."
+            hint="Earshot accepts only tokens issued by this API key. Leave empty to accept any token."
           />
         )}
         <SelectField

@@ -188,7 +188,7 @@ export const findAgents = (db: Db, org: OrgId, { ids, externalIds }: AgentNames)
 
 type NamedAgent = { id: string; externalId: string; name: string; channel: AgentChannel }
 
-/** Omits agents whose external ID was taken in the meantime. */
+/** Omits agents if their external ID was taken in the meantime. */
 export const insertMissingAgents = (db: Db, org: OrgId, agents: NamedAgent[]) =>
   db
     .insertInto('agents')

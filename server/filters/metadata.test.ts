@@ -10,7 +10,7 @@ import { parseFilter } from './filter.ts'
 import { whereSelected } from './queries.ts'
 import { resolve } from './resolve.ts'
 
-/** Compares metadata conditions as the API documents them with the results of PostgreSQL. */
+/** Checks that PostgreSQL evaluates metadata conditions exactly as the API documents them. */
 
 /** `FILTER_SEED=… vitest run server/filters` repeats a run with the same documents and conditions. */
 const seed = Number(process.env.FILTER_SEED ?? randomInt(2 ** 31))

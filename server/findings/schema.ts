@@ -88,7 +88,7 @@ export const FindingTriage = Closed({
 })
 export type FindingTriage = Static<typeof FindingTriage>
 
-export const FindingMerge = Closed({ intoId: { ...Id, description: 'The remaining finding.' } })
+export const FindingMerge = Closed({ intoId: { ...Id, description: 'The finding to merge this one into.' } })
 
 export const FindingMove = Closed(
   {

@@ -31,7 +31,7 @@ const faultOfCategories = ({ categories, result }: Item): ApiError | undefined =
     return invalid('categories', `must be empty except for ${notApplicable}`)
   if (isNotApplicable && result !== 'unscored') return invalid('result', `must be unscored if it is ${notApplicable}`)
   if (isOpen(categories) && result === 'not_affected') {
-    return invalid('result', `must be unscored or affected with the category ${other}`)
+    return invalid('result', `must be unscored or affected if the category is ${other}`)
   }
   return undefined
 }

@@ -48,7 +48,7 @@ export const Sound = Closed(
       examples: [{ responseMs: 'The recording has one channel.' }],
     }),
     confidence: Type.Record(Type.String(), Confidence, {
-      description: 'How likely estimates are right, by measure name.',
+      description: 'How likely each estimate is to be correct, by measure name.',
       examples: [{ beeps: 0.7 }],
     }),
     marks: Type.Array(

@@ -54,7 +54,7 @@ export const syncFolder = async (folder: string): Promise<void> => {
 }
 
 /**
- * Makes a folder and its contents readable for everyone, regardless of the umask with which it was created, and syncs
+ * Makes a folder and its contents readable by everyone, regardless of the umask with which it was created, and syncs
  * it.
  */
 export const publishTree = async (folder: string): Promise<void> => {

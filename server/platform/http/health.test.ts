@@ -68,7 +68,7 @@ describe('/metrics', () => {
   })
 })
 
-/** Starts a service whose database can be disconnected. */
+/** Starts a service with a database that can be disconnected. */
 const openBehindDoor = async () => {
   const { connection: direct, drop } = await testDatabase()
   const { passage, connection } = await behindPassage(direct)

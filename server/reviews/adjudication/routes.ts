@@ -15,7 +15,7 @@ export const reviewAdjudication = (app: App, deps: Deps): void => {
         operationId: 'adjudicateReview',
         summary: 'Adjudicate conflicting reviews',
         description:
-          'Creates and completes a review of your own whose judgments replace the conflicting ones. Reviewers ' +
+          'Creates and completes a review of your own. Its judgments replace the conflicting ones. Reviewers ' +
           'of the bucket who have not reviewed the conversation can do this, and so can admins.',
         params: IdParams,
         querystring: NoQuery,

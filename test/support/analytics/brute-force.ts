@@ -185,7 +185,7 @@ export const randomQuery = (random: SeededRandom, { monitors, companies }: Histo
   }
 }
 
-/** Expects that the service's answers match the rows. Nothing changes between reading both. */
+/** Expects the service's answers to match the rows. The data must not change between the two reads. */
 export const expectExact = async (server: TestServer, history: History, queries: Query[]): Promise<void> => {
   const rows = await readRows(server.deps.db, history.org, history.monitors)
   for (const query of queries) {
