@@ -83,6 +83,7 @@ import { signIn } from './sign-in/routes.ts'
 import { sound } from './sound/routes.ts'
 import { soundRuns } from './sound/runs/routes.ts'
 import { stream } from './stream/routes.ts'
+import { topics } from './topics/routes.ts'
 import { monitorComparison } from './trends/comparison/routes.ts'
 import { monitorTrend } from './trends/routes.ts'
 import { webhookDeliveries } from './webhooks/deliveries/routes.ts'
@@ -115,6 +116,7 @@ const resources = [
   customerMetrics,
   modelProviders,
   embeddings,
+  topics,
   monitors,
   monitorTemplates,
   monitorTrials,
@@ -175,6 +177,7 @@ const areas: [name: string, description: string][] = [
   ['Monitors', 'Questions about each conversation, and their results.'],
   ['Models', 'The model providers that judges use, with their keys, limits, and prices.'],
   ['Analytics', 'Conversation counts, rates, and percentiles, by group and over time, and boards of charts.'],
+  ['Topics', 'What customers ask for, found without monitors.'],
   ['Findings', 'Issues worth a closer look, with the conversations that show them.'],
   ['Buckets', 'Sets of conversations to review, filled by hand, by a filter, or by random sampling.'],
   ['Reviews', 'Human judgments of conversations and of monitor results.'],

@@ -62,6 +62,7 @@ import {
   publishStored,
   publishTagged,
 } from './stream/publish.ts'
+import { assignEmbedded } from './topics/assign.ts'
 import { checkTranscriptionModel, refuseWhileTranscribing } from './transcriptions/check-model.ts'
 import { estimateTranscriptions, whyNothingIsTranscribed } from './transcriptions/estimate.ts'
 import {
@@ -93,6 +94,7 @@ const consequences: { [Event in keyof Events]: Reaction<Event>[] } = {
     offerConversationsToBuckets,
     publishStored,
   ],
+  conversationsEmbedded: [assignEmbedded],
   conversationsErasing: [
     noteChanges,
     noteChangedHours,
@@ -165,6 +167,7 @@ export const openReactions = (deps: () => Deps): Reactions => {
     }
   return {
     conversationsStored: reactTo('conversationsStored'),
+    conversationsEmbedded: reactTo('conversationsEmbedded'),
     conversationsErasing: reactTo('conversationsErasing'),
     conversationsErased: reactTo('conversationsErased'),
     recordingStored: reactTo('recordingStored'),

@@ -44,6 +44,7 @@ import { sweepSessions } from './sign-in/jobs.ts'
 import { deriveMeasures, measureOlder, measureSound } from './sound/jobs.ts'
 import { measureRun } from './sound/runs/lifecycle.ts'
 import { detectSpikes } from './spikes/jobs.ts'
+import { assignOlder, buildDaily } from './topics/jobs.ts'
 import { transcribe } from './transcriptions/lifecycle.ts'
 import { deliver, sweepWebhooks } from './webhooks/deliveries/jobs.ts'
 
@@ -94,6 +95,8 @@ export const jobList: Job<ServiceDeps>[] = [
   embedNew,
   embedOlder,
   sortVectors,
+  buildDaily,
+  assignOlder,
   compareLatencies,
   sweepWaitingRecordings,
   eraseMentions,

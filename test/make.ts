@@ -122,6 +122,15 @@ export const makeSealedRecording = async (server: TestServer, key: string) => {
   return conversation
 }
 
+/** Stores a topic, which otherwise only jobs create. */
+export const makeTopic = async (server: TestServer, key: string): Promise<string> => {
+  const { organization } = (await server.call('GET', '/v1/me', { key })).body
+  const id = newId()
+  const values = { organization_id: organization.id, id, is_group: false, terms: ['refund'], created_at: new Date() }
+  await server.deps.db.insertInto('topics').values(values).execute()
+  return id
+}
+
 /** Starts a run that measures recordings. */
 export const makeSoundRun = async (server: TestServer, key: string) => {
   const answer = await server.call('POST', '/v1/sound-runs', { key, body: {} })

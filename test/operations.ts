@@ -61,6 +61,7 @@ import {
   makeSilentModelProvider,
   makeSoundRun,
   makeSyncedIntegration,
+  makeTopic,
   makeWebhookEndpoint,
   password,
   wav,
@@ -230,6 +231,7 @@ const idMakers: Record<string, (server: TestServer, org: Org) => Promise<string 
   '/v1/webhook-endpoints/{id}/test': async (server, { key }) => (await makeActiveWebhookEndpoint(server, key)).id,
   '/v1/webhook-endpoints/{id}': async (server, { key }) => (await makeWebhookEndpoint(server, key)).id,
   '/v1/failed-jobs/{id}': makeFailedJob,
+  '/v1/topics/{id}': async (server, { key }) => makeTopic(server, key),
   '/v1/ownership-rules/{id}': async (server, { key }) => (await makeOwnershipRule(server, key)).id,
   '/v1/alert-rules/{id}': async (server, { key }) => (await makeAlertRule(server, key)).id,
   '/v1/alert-incidents/{id}/comments/{commentId}': async (server, { key }) => {

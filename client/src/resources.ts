@@ -910,6 +910,21 @@ const stream = (send: Send) => ({
     send.json('GET', '/v1/stream', {  }, options),
 })
 
+const topics = (send: Send) => ({
+  /** List topics. */
+  list: (query?: Query<'/v1/topics', 'get'>, options?: RequestOptions): Promise<Answer<'/v1/topics', 'get'>> =>
+    send.json('GET', '/v1/topics', { query }, options),
+  /** Get a topic. */
+  get: (id: string, options?: RequestOptions): Promise<Answer<'/v1/topics/{id}', 'get'>> =>
+    send.json('GET', path`/v1/topics/${id}`, {  }, options),
+  /** Rename or hide a topic. */
+  update: (id: string, body: Body<'/v1/topics/{id}', 'patch'>, options?: RequestOptions): Promise<Answer<'/v1/topics/{id}', 'patch'>> =>
+    send.json('PATCH', path`/v1/topics/${id}`, { body }, options),
+  /** List a topic’s conversations. */
+  listConversations: (id: string, query?: Query<'/v1/topics/{id}/conversations', 'get'>, options?: RequestOptions): Paged<Item<'/v1/topics/{id}/conversations', 'get'>> =>
+    send.list('GET', path`/v1/topics/${id}/conversations`, { query }, options),
+})
+
 const webhookEndpoints = (send: Send) => ({
   /** List webhook endpoints. */
   list: (query?: Query<'/v1/webhook-endpoints', 'get'>, options?: RequestOptions): Paged<Item<'/v1/webhook-endpoints', 'get'>> =>
@@ -992,6 +1007,7 @@ export class Resources {
   readonly savedViews: ReturnType<typeof savedViews>
   readonly soundRuns: ReturnType<typeof soundRuns>
   readonly stream: ReturnType<typeof stream>
+  readonly topics: ReturnType<typeof topics>
   readonly webhookEndpoints: ReturnType<typeof webhookEndpoints>
 
   constructor(send: Send) {
@@ -1036,6 +1052,7 @@ export class Resources {
     this.savedViews = savedViews(send)
     this.soundRuns = soundRuns(send)
     this.stream = stream(send)
+    this.topics = topics(send)
     this.webhookEndpoints = webhookEndpoints(send)
   }
 }

@@ -86,6 +86,7 @@ const resources = [
   'review',
   'savedView',
   'session',
+  'topic',
   'user',
   'webhookEndpoint',
 ]

@@ -93,13 +93,13 @@ export const findClusters = (given: Vectors, random: Random): Found => {
   return { mean, centers, bounds, sizes: [...final.sizes], groups: [...groups], assigned, similarity }
 }
 
-type Nearest = { cluster: number; similarity: number }
+/** What new vectors are compared with. */
+export type KnownClusters = Pick<Found, 'mean' | 'centers' | 'bounds'>
+
+export type Nearest = { cluster: number; similarity: number }
 
 /** Returns the cluster of a new vector, or undefined for an outlier. */
-export const nearestCluster = (
-  { mean, centers, bounds }: Pick<Found, 'mean' | 'centers' | 'bounds'>,
-  given: Float32Array,
-): Nearest | undefined => {
+export const nearestCluster = ({ mean, centers, bounds }: KnownClusters, given: Float32Array): Nearest | undefined => {
   const vector = Float32Array.from(given)
   addTo(vector, mean, -1)
   normalize(vector)

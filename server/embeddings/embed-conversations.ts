@@ -62,7 +62,7 @@ export const embedConversations = async (
 
 /** Stores embedded conversations, except for those that were erased or whose transcripts changed in the meantime. */
 export const storeEmbeddings = async (
-  deps: Pick<Deps, 'jobs'>,
+  deps: Pick<Deps, 'jobs' | 'reactions'>,
   trx: Db,
   org: OrgId,
   { model, conversations }: NewEmbeddings,
@@ -77,5 +77,7 @@ export const storeEmbeddings = async (
   await deleteEmbeddings(trx, org, conversationIds)
   const passages = unchanged.flatMap((one) => one.passages)
   await insertEmbeddings(trx, org, { conversationIds, model, passages })
+  const firstPassages = passages.filter(({ position }) => position === 0)
+  await deps.reactions.conversationsEmbedded(trx, org, { firstPassages })
   await sortLater(deps, trx, org, [...new Set(passages.map((passage) => passage.model))])
 }

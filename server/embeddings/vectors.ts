@@ -3,7 +3,7 @@
 import { dimensions } from './encoder/sentence-encoder.ts'
 
 /** Returns random numbers from 0 to 1, always the same ones for a seed (mulberry32). */
-const randomOf = (seed: number) => {
+export const randomOf = (seed: number) => {
   let state = seed
   return (): number => {
     state = (state + 0x6d2b79f5) | 0
@@ -57,7 +57,7 @@ export const similarityBetween = (a: ArrayLike<number>, b: ArrayLike<number>): n
 }
 
 /** Reads a stored vector. */
-export const readVector = (stored: Buffer): Int8Array =>
+export const readVector = (stored: Uint8Array): Int8Array =>
   new Int8Array(stored.buffer, stored.byteOffset, stored.byteLength)
 
 /**

@@ -21,6 +21,8 @@ export type Events = {
     /** Completed conversations with other changes. */
     changedOtherwise: string[]
   }
+  /** The vectors of conversations were stored. Each first passage is what a customer asks for first. */
+  conversationsEmbedded: { firstPassages: { conversationId: string; model: number; vector: Uint8Array }[] }
   /** The conversations are about to be deleted, and all their data can still be read. The caller has locked them. */
   conversationsErasing: { conversationIds: string[]; conversations: ErasedConversation[] }
   /** The conversations were deleted, and their external IDs are recorded as erased. */

@@ -1,7 +1,7 @@
 /** The guide's pages in reading order. Each is the name of a file in `docs/` without its extension. */
 export const contents: { title: string; pages: string[] }[] = [
   { title: 'Get started', pages: ['start', 'concepts'] },
-  { title: 'Ingest', pages: ['ingest', 'meaning'] },
+  { title: 'Ingest', pages: ['ingest', 'meaning', 'topics'] },
   {
     title: 'Monitor',
     pages: ['monitors', 'rules', 'judges', 'scorecards', 'models', 'spikes', 'sound', 'transcription', 'analytics'],

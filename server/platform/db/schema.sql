@@ -549,6 +549,19 @@ CREATE TABLE conversation_tombstones (
   CONSTRAINT conversation_tombstones_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
 );
 
+CREATE TABLE conversation_topics (
+  organization_id uuid NOT NULL,
+  conversation_id uuid NOT NULL,
+  topic_id uuid,
+  similarity double precision,
+  build integer NOT NULL,
+  started_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT conversation_topics_pkey PRIMARY KEY (organization_id, conversation_id),
+  CONSTRAINT conversation_topics_conversation_fkey FOREIGN KEY (organization_id, conversation_id) REFERENCES conversation_embeddings(organization_id, conversation_id) ON DELETE CASCADE
+);
+CREATE INDEX conversation_topics_started_idx ON public.conversation_topics USING btree (organization_id, started_at) INCLUDE (topic_id);
+CREATE INDEX conversation_topics_topic_idx ON public.conversation_topics USING btree (organization_id, topic_id, similarity DESC, conversation_id);
+
 CREATE TABLE conversations (
   organization_id uuid NOT NULL,
   id uuid NOT NULL,
@@ -1732,6 +1745,44 @@ CREATE TABLE sound_runs (
   CONSTRAINT sound_runs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text, 'cancelled'::text, 'failed'::text])))
 );
 CREATE INDEX sound_runs_unfinished_idx ON public.sound_runs USING btree (organization_id) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
+
+CREATE TABLE topic_builds (
+  organization_id uuid NOT NULL,
+  model integer NOT NULL,
+  number integer NOT NULL,
+  mean bytea NOT NULL,
+  built_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT topic_builds_pkey PRIMARY KEY (organization_id, model)
+);
+
+CREATE TABLE topic_changes (
+  organization_id uuid NOT NULL,
+  topic_id uuid NOT NULL,
+  build integer NOT NULL,
+  kind text NOT NULL,
+  topic_ids uuid[] NOT NULL,
+  at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT topic_changes_pkey PRIMARY KEY (organization_id, topic_id, build, kind),
+  CONSTRAINT topic_changes_topic_fkey FOREIGN KEY (organization_id, topic_id) REFERENCES topics(organization_id, id) ON DELETE CASCADE,
+  CONSTRAINT topic_changes_kind_check CHECK ((kind = ANY (ARRAY['created'::text, 'split'::text, 'merged'::text, 'ended'::text])))
+);
+
+CREATE TABLE topics (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  group_id uuid,
+  is_group boolean NOT NULL,
+  terms text[] NOT NULL,
+  label text,
+  hidden boolean NOT NULL DEFAULT false,
+  model integer,
+  center bytea,
+  bound double precision,
+  created_at timestamp(3) with time zone NOT NULL,
+  ended_at timestamp(3) with time zone,
+  merged_into_id uuid,
+  CONSTRAINT topics_pkey PRIMARY KEY (organization_id, id)
+);
 
 CREATE TABLE transcription_parts (
   organization_id uuid NOT NULL,

@@ -454,6 +454,15 @@ export interface ConversationTombstones {
   organization_id: string;
 }
 
+export interface ConversationTopics {
+  build: number;
+  conversation_id: string;
+  organization_id: string;
+  similarity: number | null;
+  started_at: Timestamp;
+  topic_id: string | null;
+}
+
 export interface CustomerMetrics {
   comment: string | null;
   conversation_id: string;
@@ -1301,6 +1310,39 @@ export interface SoundRuns {
   unmeasurable: Generated<number>;
 }
 
+export interface TopicBuilds {
+  built_at: Timestamp;
+  mean: Buffer;
+  model: number;
+  number: number;
+  organization_id: string;
+}
+
+export interface TopicChanges {
+  at: Timestamp;
+  build: number;
+  kind: string;
+  organization_id: string;
+  topic_id: string;
+  topic_ids: string[];
+}
+
+export interface Topics {
+  bound: number | null;
+  center: Buffer | null;
+  created_at: Timestamp;
+  ended_at: Timestamp | null;
+  group_id: string | null;
+  hidden: Generated<boolean>;
+  id: string;
+  is_group: boolean;
+  label: string | null;
+  merged_into_id: string | null;
+  model: number | null;
+  organization_id: string;
+  terms: string[];
+}
+
 export interface TranscriptionParts {
   content: Json;
   conversation_id: string;
@@ -1447,6 +1489,7 @@ export interface DB {
   conversation_regions: ConversationRegions;
   conversation_tags: ConversationTags;
   conversation_tombstones: ConversationTombstones;
+  conversation_topics: ConversationTopics;
   conversations: Conversations;
   customer_metrics: CustomerMetrics;
   database_sizes: DatabaseSizes;
@@ -1509,6 +1552,9 @@ export interface DB {
   sessions: Sessions;
   sign_in_attempts: SignInAttempts;
   sound_runs: SoundRuns;
+  topic_builds: TopicBuilds;
+  topic_changes: TopicChanges;
+  topics: Topics;
   transcription_parts: TranscriptionParts;
   transcriptions: Transcriptions;
   transcripts: Transcripts;

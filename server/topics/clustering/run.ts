@@ -1,0 +1,54 @@
+import { join } from 'node:path'
+import type { Found, KnownClusters, Nearest } from '../../clustering/find-clusters.ts'
+import { endOf, forkInBackground } from '../../platform/background-process.ts'
+
+/** Vectors have one signed byte for each dimension, one after the other. */
+export type TopicOrder =
+  | { vectors: Int8Array; seed: number }
+  | { texts: string[][] }
+  | { vectors: Int8Array; clusters: KnownClusters }
+export type TopicReply = { found: Found } | { terms: string[][] } | { nearest: (Nearest | undefined)[] }
+
+const run = async (order: TopicOrder, signal: AbortSignal): Promise<TopicReply> => {
+  signal.throwIfAborted()
+  const child = forkInBackground(join(import.meta.dirname, 'process.ts'), {
+    execArgv: ['--max-old-space-size=512', '--disable-warning=ExperimentalWarning'],
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    serialization: 'advanced',
+  })
+  let reply: TopicReply | undefined
+  child.on('message', (message: TopicReply) => {
+    reply = message
+  })
+  // The exit handler reports the same errors.
+  child.on('error', () => {})
+  child.send(order, () => {})
+  const ending = await endOf(child, signal)
+  if (!reply) throw new Error(`The process that finds topics ended with ${ending}`)
+  return reply
+}
+
+/** Finds clusters of vectors. With the same seed, they are the same. */
+export const findInProcess = async (vectors: Int8Array, seed: number, signal: AbortSignal): Promise<Found> => {
+  const reply = await run({ vectors, seed }, signal)
+  if (!('found' in reply)) throw new Error('The process returned no clusters')
+  return reply.found
+}
+
+/** Returns the terms that name each cluster of texts. */
+export const labelInProcess = async (texts: string[][], signal: AbortSignal): Promise<string[][]> => {
+  const reply = await run({ texts }, signal)
+  if (!('terms' in reply)) throw new Error('The process returned no terms')
+  return reply.terms
+}
+
+/** Returns the cluster of each vector, or undefined for outliers. */
+export const assignInProcess = async (
+  vectors: Int8Array,
+  clusters: KnownClusters,
+  signal: AbortSignal,
+): Promise<(Nearest | undefined)[]> => {
+  const reply = await run({ vectors, clusters }, signal)
+  if (!('nearest' in reply)) throw new Error('The process returned no assignments')
+  return reply.nearest
+}

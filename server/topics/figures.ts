@@ -1,0 +1,77 @@
+// Computes the shares of topics and their changes. Pure.
+
+import { share } from '../statistics/agreement.ts'
+import type { StoredTopic, TopicCount } from './queries.ts'
+
+type Counted = { trend: number[]; before: number }
+type Totals = { now: number; before: number }
+
+const sum = (values: Iterable<number>): number => {
+  let total = 0
+  for (const value of values) total += value
+  return total
+}
+
+/** Returns the change of a share in standard errors of the difference between two shares. */
+export const surpriseOf = (
+  now: { some: number; all: number },
+  before: { some: number; all: number },
+): number | null => {
+  if (now.all === 0 || before.all === 0) return null
+  const pooled = (now.some + before.some) / (now.all + before.all)
+  const variance = pooled * (1 - pooled) * (1 / now.all + 1 / before.all)
+  return variance === 0 ? 0 : (now.some / now.all - before.some / before.all) / Math.sqrt(variance)
+}
+
+/** Adds up the counts of each topic and each group. Outliers have the key null. */
+const countEach = (topics: StoredTopic[], counts: TopicCount[], days: number): Map<string | null, Counted> => {
+  const groupOf = new Map(topics.map(({ id, groupId }) => [id, groupId]))
+  const counted = new Map<string | null, Counted>()
+  const add = (key: string | null, { interval, conversations }: TopicCount) => {
+    const own = counted.get(key) ?? { trend: Array.from({ length: days }, () => 0), before: 0 }
+    counted.set(key, own)
+    if (interval < 0) own.before += conversations
+    else own.trend[interval] = (own.trend[interval] ?? 0) + conversations
+  }
+  for (const count of counts) {
+    const groupId = count.topicId === null ? undefined : groupOf.get(count.topicId)
+    // Conversations can have topics that ended until they are assigned again.
+    add(groupId === undefined ? null : count.topicId, count)
+    if (groupId) add(groupId, count)
+  }
+  return counted
+}
+
+const figuresOf = ({ trend, before }: Counted, all: Totals) => {
+  const conversations = sum(trend)
+  return {
+    conversations,
+    share: share(conversations, all.now),
+    previousShare: all.before === 0 ? null : before / all.before,
+    surprise: surpriseOf({ some: conversations, all: all.now }, { some: before, all: all.before }),
+    trend,
+  }
+}
+
+export const computeFigures = (topics: StoredTopic[], counts: TopicCount[], days: number) => {
+  const all = {
+    now: sum(counts.map(({ interval, conversations }) => (interval < 0 ? 0 : conversations))),
+    before: sum(counts.map(({ interval, conversations }) => (interval < 0 ? conversations : 0))),
+  }
+  const counted = countEach(topics, counts, days)
+  const nothing = () => ({ trend: Array.from({ length: days }, () => 0), before: 0 })
+  return {
+    conversations: all.now,
+    outliers: figuresOf(counted.get(null) ?? nothing(), all),
+    ofTopics: topics.map((topic) => ({ topic, figures: figuresOf(counted.get(topic.id) ?? nothing(), all) })),
+  }
+}
+
+export type TopicWithFigures = ReturnType<typeof computeFigures>['ofTopics'][number]
+
+/** Sorts by the size of the change, and then by the number of conversations. */
+export const bySurprise = (a: TopicWithFigures, b: TopicWithFigures): number =>
+  Math.abs(b.figures.surprise ?? 0) - Math.abs(a.figures.surprise ?? 0) || bySize(a, b)
+
+export const bySize = (a: TopicWithFigures, b: TopicWithFigures): number =>
+  b.figures.conversations - a.figures.conversations || (a.topic.id < b.topic.id ? -1 : 1)

@@ -1,0 +1,65 @@
+import type { OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
+import { dayMs, hourMs } from '../platform/durations.ts'
+import { currentTime, defineSweep } from '../platform/jobs/define-sweep.ts'
+import { assignPage } from './assign.ts'
+import { buildTopics } from './build.ts'
+import { listBuilds, listBuiltAllOrgs, listEmbeddingAllOrgs, listToAssign } from './queries.ts'
+
+const assignedAtOnce = 1_000
+
+/** Yields pages of conversations, newest first. The start and ID of the last conversation identify a page. */
+async function* listPages({ database }: Deps, org: OrgId, first: string | undefined) {
+  const db = database.dbOf(org)
+  const number = (await listBuilds(db, org))[0]?.number
+  if (number === undefined) return
+  const [startedAt, id] = first?.split(' ') ?? []
+  for (let after = startedAt && id ? { startedAt: new Date(startedAt), id } : undefined; ; ) {
+    const page = await listToAssign(db, org, number, { after, limit: assignedAtOnce })
+    after = page.at(-1)
+    if (after === undefined) return
+    yield { id: `${after.startedAt.toISOString()} ${after.id}`, page }
+  }
+}
+
+/** Assigns stored conversations to topics after a build, and once a day those that are left over. */
+export const assignOlder = defineSweep({
+  name: 'topics.assign-older',
+  schedule: '40 4 * * *',
+  time: currentTime,
+  concurrency: 1,
+  listOrganizations: async ({ db }: Deps) => [
+    ...new Map((await listBuiltAllOrgs(db)).map((build) => [build.id, { id: build.id }])).values(),
+  ],
+  listItems: (deps, { org, after }) => listPages(deps, org, after),
+  sweepItem: (deps, { page }, { org, attempt }) => assignPage(deps, org, page, attempt),
+})
+
+/** Topics are built again after this time. Builds start at the same minute, so it is a bit less than a day. */
+const builtAgainMs = dayMs - hourMs / 2
+
+const isDue = (builtAt: Date | undefined, now: Date): boolean =>
+  builtAt === undefined || now.getTime() - builtAt.getTime() >= builtAgainMs
+
+/** Builds topics once a day, and for the first time as soon as there are enough conversations. */
+export const buildDaily = defineSweep({
+  name: 'topics.build',
+  schedule: '35 * * * *',
+  time: currentTime,
+  concurrency: 1,
+  timeoutSeconds: 60 * 60,
+  listOrganizations: async ({ db, config }: Deps, now) => {
+    if (!config.embeddings) return []
+    const built = new Map((await listBuiltAllOrgs(db)).map(({ id, builtAt }) => [id, builtAt]))
+    return (await listEmbeddingAllOrgs(db)).filter(({ id }) => isDue(built.get(id), now))
+  },
+  listItems: async function* (deps, { org, now }) {
+    const [newest] = await listBuilds(deps.database.dbOf(org), org)
+    if (isDue(newest?.builtAt, now)) yield { id: 'build' }
+  },
+  sweepItem: async (deps, _build, { org, attempt }) => {
+    await buildTopics(deps, org, attempt, async (trx, number) => {
+      await deps.jobs.enqueue(trx, assignOlder, { organizationId: org }, { singletonKey: `build-${number}` })
+    })
+  },
+})

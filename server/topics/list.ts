@@ -1,0 +1,74 @@
+// Lists topics with their shares in a period.
+
+import { listPeriodBounds } from '../platform/db/calendar.ts'
+import type { OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
+import { invalid } from '../platform/errors.ts'
+import { readTimeZone } from '../platform/time-zone.ts'
+import { countSampled, fewestConversations } from './build.ts'
+import { bySize, bySurprise, computeFigures } from './figures.ts'
+import { countByTopic, listBuilds, listTopics, type StoredTopic } from './queries.ts'
+
+const mostDays = 400
+
+export const shown = ({ label, terms, ...topic }: StoredTopic) => ({
+  ...topic,
+  label: label ?? terms.join(', '),
+  terms,
+  hasOwnLabel: label !== null,
+})
+
+type Query = {
+  since?: string | undefined
+  until?: string | undefined
+  timezone: string
+  sort: 'surprise' | 'size'
+  hidden: boolean
+}
+
+const readCounts = async (deps: Deps, org: OrgId, query: Query) => {
+  const until = query.until === undefined ? deps.clock.now() : new Date(query.until)
+  const start = query.since === undefined ? undefined : new Date(query.since)
+  if (start && until <= start) throw invalid(query.until ? 'until' : 'since', 'must be later than since')
+  const calendar = { interval: 'day', timezone: readTimeZone(query.timezone, 'timezone') } as const
+  return deps.replica.read(async (on) => {
+    const bounds = await listPeriodBounds(on, calendar, { since: start, until }, mostDays)
+    const since = bounds[0] ?? until
+    const previousSince = new Date(2 * since.getTime() - until.getTime())
+    const counts = await countByTopic(on, org, { previousSince, bounds })
+    return { since, until, days: bounds.slice(0, -1), counts, topics: await listTopics(on, org) }
+  })
+}
+
+/** Returns how many more conversations have to be embedded before topics are built for the first time. */
+const countMissing = async (deps: Deps, org: OrgId): Promise<number> => {
+  const counts = (await countSampled(deps, org)).map(({ count }) => count)
+  return Math.max(0, fewestConversations - Math.max(0, ...counts))
+}
+
+/** Leaves out hidden topics, and those of hidden groups. */
+const withoutHidden = (topics: StoredTopic[]): Set<string> => {
+  const hidden = new Set(topics.filter((topic) => topic.hidden).map(({ id }) => id))
+  const visible = topics.filter(({ id, groupId }) => !hidden.has(id) && !hidden.has(groupId ?? ''))
+  return new Set(visible.map(({ id }) => id))
+}
+
+export const listWithFigures = async (deps: Deps, org: OrgId, query: Query) => {
+  const [build] = await listBuilds(deps.db, org)
+  const { since, until, days, counts, topics } = await readCounts(deps, org, query)
+  const { conversations, outliers, ofTopics } = computeFigures(topics, counts, days.length)
+  const visible = withoutHidden(topics)
+  return {
+    builtAt: build?.builtAt ?? null,
+    missing: build ? 0 : await countMissing(deps, org),
+    since,
+    until,
+    days,
+    conversations,
+    outliers,
+    data: ofTopics
+      .filter(({ topic }) => query.hidden || visible.has(topic.id))
+      .sort(query.sort === 'size' ? bySize : bySurprise)
+      .map(({ topic, figures }) => ({ ...shown(topic), ...figures })),
+  }
+}
