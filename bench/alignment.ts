@@ -1,5 +1,5 @@
-// Measures how often an alignment claims a gain that does not exist, how often it finds gains of several sizes, and how long
-// its figures take. The data is seeded, and the proposals and tests are the product's.
+// Measures how often an alignment claims a gain that does not exist, how often it finds gains of several sizes, and how
+// long its figures take. The data is seeded, and the proposals and tests are the product's.
 
 import { proposeCalibration, proposeThreshold } from '../server/alignments/proposals/score.ts'
 import type { AlignmentCase, AlignmentResult, ProposalKind } from '../server/alignments/queries.ts'
@@ -29,7 +29,7 @@ type World = {
   shift: number
   /** The gain in accuracy of the model's proposals over the current version. */
   gain: number
-  /** The share of conversations whose results they change, beyond the gain. */
+  /** The share of conversations with results that they change, beyond the gain. */
   noise: number
 }
 

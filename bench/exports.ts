@@ -1,6 +1,6 @@
 // Measures exports of 100,000 calls and 20 monitors out of a million calls, from the order to the stored file, in a
-// separate process as in the service. Each measurement alternates with its baseline, so that a machine whose speed
-// changes affects both. Exits with 1 if a limit is exceeded.
+// separate process as in the service. Each measurement alternates with its baseline, so that changes in the
+// machine's speed affect both. Exits with 1 if a limit is exceeded.
 // npm run bench -- exports [CALLS] [CALLS OF THE WINDOW] [PARTS]
 
 import { fork } from 'node:child_process'

@@ -1,6 +1,6 @@
 // Measures one authenticated GET by primary key with everything enabled, compared with plain node:http and pg with the
-// same lookup. Then measures a page of 50 conversations, plain and compressed. All alternate, so that a machine whose
-// speed changes affects all of them.
+// same lookup. Then measures a page of 50 conversations, plain and compressed. All alternate, so that changes
+// in the machine's speed affect all of them.
 
 import { join } from 'node:path'
 import autocannon from 'autocannon'

@@ -1,6 +1,6 @@
 // Measures batches of 500 conversations over HTTP, with turns read, signals computed, text indexed, and evaluation
 // enqueued. Compares them with one statement for each table and one for each row, using the same rows. The three
-// alternate, so that a machine whose speed changes affects all of them. Then measures the memory for an NDJSON stream,
+// alternate, so that changes in the machine's speed affect all of them. Then measures the memory for an NDJSON stream,
 // and for one that is ten times as long.
 
 import { readFile } from 'node:fs/promises'

@@ -1,7 +1,7 @@
-// Measures search by meaning: how long a search takes with a million conversations, how many of the ten nearest passages
-// it finds, and the cost of embedding. The stored vectors are generated around those of real passages. The passages are
-// from a file with one dialogue per line ({turns: [{role, text}]}), or from the demo. Exits with 1 if a limit is
-// exceeded. npm run bench -- meaning [CONVERSATIONS] [FILE]
+// Measures search by meaning: how long a search takes with a million conversations, how many of the ten nearest
+// passages it finds, and the cost of embedding. The stored vectors are generated around those of real passages. The
+// passages are from a file with one dialogue per line ({turns: [{role, text}]}), or from the demo. Exits with 1 if a
+// limit is exceeded. npm run bench -- meaning [CONVERSATIONS] [FILE]
 
 import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -31,7 +31,7 @@ const queryCount = 300
 const checkedQueries = 104
 const filterCount = 50
 const conversationsAtOnce = 500
-/** The number of conversations whose embedding is measured. */
+/** The number of conversations that are embedded in the measurement. */
 const embeddedCount = 400
 
 const quantile = (values: number[], share: number): number =>

@@ -25,7 +25,7 @@ const table = (rows: string[][]) => {
   print()
 }
 
-/** Returns a random number whose logarithm is uniform over a range. */
+/** Returns a random number with a logarithm that is uniform over a range. */
 const between = (random: UniformRandom, from: number, to: number): number => from * (to / from) ** random()
 
 /** Returns a function with a new random number for each day or each hour. */

@@ -8,7 +8,7 @@ const companyNames = async (): Promise<string[]> => {
   return data.map(({ name }) => name)
 }
 
-it('an admin shares a board with a company, whose link shows only its conversations', async () => {
+it('an admin shares a board with a company, and the link shows only its conversations', async () => {
   const names = await companyNames()
   const { data } = await ask<{ data: { companyId: string | null }[] }>('POST', '/v1/conversations/search', {
     filter: {},

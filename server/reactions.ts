@@ -153,7 +153,7 @@ export const providers = {
   findPinned,
   /** Throws if a person must submit their own judgment before they see results. */
   requireOwnAnswer,
-  /** Finds the conversations whose results a person may not see before they submit their own judgment. */
+  /** Finds the conversations with results that a person may not see before they submit their own judgment. */
   findBlind,
   /** Returns the contents of an experiment's export. */
   makeObservationOrder,

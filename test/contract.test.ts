@@ -124,7 +124,7 @@ const resolved = (schema: JsonSchema): JsonSchema =>
 const hopes = ['surprise', 'id', 'organizationId', 'role', 'createdAt', 'createdByUserId', 'constructor', '__proto__']
 
 /**
- * Adds unknown properties to every object whose properties are listed. Returns the changed value and the paths of the
+ * Adds unknown properties to every object with listed properties. Returns the changed value and the paths of the
  * additions.
  */
 const withHopes = (given: JsonSchema, value: unknown, at = ''): { value: unknown; paths: string[] } => {

@@ -106,7 +106,7 @@ export const makeRecording = async (server: TestServer, key: string, raw = wav()
   return conversation
 }
 
-/** Creates a conversation with a recording whose original is sealed, without running the job that redacts it. */
+/** Creates a conversation with a recording that has a sealed original, without running the job that redacts it. */
 export const makeSealedRecording = async (server: TestServer, key: string) => {
   const { db, blobs } = server.deps
   const conversation = await makeRecording(server, key)
@@ -145,7 +145,7 @@ export const makeRegion = async (server: TestServer, key: string, fields: object
   return made(server.call('POST', `/v1/conversations/${id}/regions`, { key, body }))
 }
 
-/** Creates a conversation with a metric whose key is `csat`. */
+/** Creates a conversation with a metric that has the key `csat`. */
 export const makeMetric = async (server: TestServer, key: string) => {
   const conversation = await makeConversation(server, key)
   await made(server.call('PUT', `/v1/conversations/${conversation.id}/metrics/csat`, { key, body: { value: 4.5 } }))

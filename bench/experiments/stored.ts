@@ -18,7 +18,7 @@ const told = 15
 const scored = 5
 
 /** A response of the service, as its OpenAPI document describes it. */
-// biome-ignore lint/suspicious/noExplicitAny: there are many kinds of responses, whose fields the benchmark knows
+// biome-ignore lint/suspicious/noExplicitAny: there are many kinds of responses, and the benchmark knows their fields
 export type ResponseBody = any
 
 export const openStored = async () => {

@@ -1,6 +1,6 @@
 import { EarshotError } from './errors.ts'
 
-// A list whose pages are requested as you read it.
+// A list that requests its pages as you read it.
 
 export type Page<T> = { data: T[]; nextCursor: string | null }
 

@@ -224,7 +224,7 @@ export const openSend = ({ url, key, fetch = globalThis.fetch, ...defaults }: Ea
 
   const json = <T>(method: string, address: string, sent: Sent = {}, options: RequestOptions = {}): Promise<T> => {
     const read: Read<unknown> = (response, attempt) => {
-      // An earlier attempt whose response was lost may have deleted it.
+      // An earlier attempt may have deleted it, and its response may have been lost.
       if (method === 'DELETE' && attempt > 0 && response.status === 404) return undefined
       return readJson(response, origin)
     }

@@ -16,7 +16,7 @@ const load = async (): Promise<Rate> => {
   const zxcvbn = new ZxcvbnFactory({
     dictionary: { ...common.dictionary, ...dictionaries },
     graphs: common.adjacencyGraphs,
-    // A password whose start is strong is strong, so only the start is rated. The time for rating grows steeply with
+    // A password with a strong start is strong, so only the start is rated. The time for rating grows steeply with
     // the length.
     maxLength: 32,
     l33tMaxSubstitutions: 8,

@@ -46,7 +46,7 @@ export const readMonitorSearch = (search: Record<string, unknown>): MonitorSearc
 
 export type NewMonitorSearch = {
   kind?: Kind
-  /** The key of the template whose definition the form starts with. */
+  /** The key of the template with the definition that the form starts with. */
   template?: string
 }
 

@@ -13,7 +13,7 @@ const trendQueryOf = (time: TimeRange) => {
 
 type TrendRequest = { time: TimeRange; version?: number | undefined }
 
-/** Returns the query for a trend, whose days start in the viewer's time zone. */
+/** Returns the query for a trend. Its days start in the viewer's time zone. */
 export const trendOptions = (id: string, { time, version }: TrendRequest) =>
   queryOptions({
     queryKey: ['monitors', id, 'trend', time, version ?? null],

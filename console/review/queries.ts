@@ -50,7 +50,8 @@ export const reviewScorecardsOptions = (id: string) =>
 /** The requests in progress, by review ID. */
 const writing = new Map<string, Set<Promise<Review>>>()
 /**
- * The end of each review's lease, as far as this page knows. A request whose response was lost may have extended it.
+ * The end of each review's lease, as far as this page knows. A request may have extended it although its response was
+ * lost.
  */
 const leases = new Map<string, string>()
 

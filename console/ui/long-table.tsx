@@ -26,7 +26,7 @@ export type Checked = {
 }
 
 type LongTableProps<T> = TableProps<T> & {
-  /** The row that is marked or whose panel is open. */
+  /** The row that is marked or has an open panel. */
   selected: string | undefined
   onSelect: (id: string | undefined) => void
   /** Called on Enter, or on a second click. */
@@ -67,7 +67,7 @@ const useChecking = <T,>(rows: T[], idOf: (row: T) => string, checked: Checked |
 type Width = { template: string; least: number | undefined }
 
 /**
- * Returns fixed widths, or shares of the remaining space. A list whose columns have minimum widths scrolls sideways.
+ * Returns fixed widths, or shares of the remaining space. A list with minimum widths for its columns scrolls sideways.
  */
 const widthsOf = <T,>(columns: Column<T>[], hasChecks: boolean): Width => {
   const checks = hasChecks ? [`${checkWidth}px`] : []

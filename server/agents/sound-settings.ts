@@ -2,7 +2,7 @@ import { getOrganization } from '../organizations/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { listSoundSettings } from './queries.ts'
 
-/** The model value for agents whose recordings are not transcribed. */
+/** The model value that disables transcription for an agent. */
 export const noModel = 'none'
 
 export type SoundSettings = {

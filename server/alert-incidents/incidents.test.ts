@@ -59,7 +59,7 @@ it('is sent once to a webhook endpoint that both subscribes and is a destination
   expect(receiver.received.map(({ body }) => JSON.parse(body).data.alertRuleId)).toEqual([id])
 })
 
-it('still reaches a subscribed endpoint whose destination is disabled', async () => {
+it('still reaches a subscribed endpoint with a disabled destination', async () => {
   const receiver = await openReceiver(204)
   const events = ['alert_incident.opened']
   const endpoint = await makeActiveWebhookEndpoint(server, key, { url: receiver.url, events })

@@ -157,7 +157,7 @@ export type AlignmentCase = {
   votes: Verdict[]
 }
 
-/** Inserts the cases whose reviews still exist. */
+/** Inserts the cases with reviews that still exist. */
 export const insertCases = async (trx: Db, org: OrgId, alignmentId: string, cases: AlignmentCase[]): Promise<void> => {
   await sql`
     INSERT INTO alignment_cases (organization_id, alignment_id, conversation_id, half, verdict, review_id, votes)

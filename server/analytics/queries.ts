@@ -197,8 +197,8 @@ const newestResults = (org: OrgId, monitor: RawBuilder<string>, times: Times) =>
   ORDER BY r.call_started_at DESC, r.conversation_id DESC, r.monitor_version DESC`
 
 /**
- * Selects one row for each conversation whose newest result has categories. An index contains them, so results are not
- * read, and newer results without categories are looked up.
+ * Selects one row for each conversation with categories in its newest result. An index contains them, so results are
+ * not read, and newer results without categories are looked up.
  */
 const newestCategories = (org: OrgId, monitorId: string, times: Times) => sql`
   SELECT r.conversation_id, r.call_started_at, r.categories FROM monitor_results r
@@ -392,7 +392,7 @@ const grains: Record<string, number> = {
   weekday: 0,
 }
 
-/** Columns whose sums are stored by hour. Others are only stored together with all of them, by day. */
+/** Columns with sums that are stored by hour. Others are only stored together with all of them, by day. */
 const stored = new Set([0, 1, 2, 4])
 const everything = 7
 
@@ -507,8 +507,8 @@ const cellsOf = (rows: RawBuilder<unknown>, request: SumRequest): RawBuilder<unk
   FROM (${rows}) v GROUP BY v.k1, v.k2, period, step`
 
 /**
- * Sums rows by group and by group and period, of the largest groups and of all others together. Unlike stored sums, they can
- * have any number of groups, so the database chooses the largest.
+ * Sums rows by group and by group and period, of the largest groups and of all others together. Unlike stored sums,
+ * they can have any number of groups, so the database chooses the largest.
  */
 export const sumRows = async (
   db: Db,

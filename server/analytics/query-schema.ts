@@ -93,8 +93,8 @@ const Category = Closed(
   {
     title: 'CategoryMeasure',
     description:
-      'The share of conversations with a category, among those whose newest result has categories. Conversations that are ' +
-      'not applicable only count for the share of `not_applicable`.',
+      'The share of conversations with a category, among those with categories in their newest result. Conversations ' +
+      'that are not applicable only count for the share of `not_applicable`.',
   },
 )
 
@@ -137,7 +137,7 @@ const ofMonitors = new Set(['rate', 'score', 'cost', 'latency', 'agreement', 'ca
 
 const categoryOf = /^category:(.+)$/
 
-/** Returns the monitor whose categories group the query's results. */
+/** Returns the monitor with the categories that group the query's results. */
 export const groupingMonitor = (groupBy: string[] = []): { id: string; at: number } | undefined => {
   const at = groupBy.findIndex((name) => categoryOf.test(name))
   const id = categoryOf.exec(groupBy[at] ?? '')?.[1]
@@ -164,7 +164,7 @@ export const faultOfGroups = (measure: Measure, groupBy: string[] = []): string 
     : undefined
 }
 
-/** Returns the monitor whose results are measured. */
+/** Returns the monitor with the results that are measured. */
 export const monitorOf = (measure: Measure): string | undefined =>
   'monitorId' in measure ? measure.monitorId : undefined
 

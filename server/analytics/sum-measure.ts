@@ -31,7 +31,7 @@ export const openStored = (db: Db, org: OrgId): StoredReader => ({
   changed: (of) => listChangedHours(db, org, of),
 })
 
-/** Returns the hours whose sums can answer a query, as seen by the transaction. */
+/** Returns the hours with sums that can answer a query, as seen by the transaction. */
 export const readCoverage = async (reader: StoredReader, request: Summed, within: Within): Promise<Coverage> => {
   const { bounds, measure } = request
   const isByHour = request.groupBy.some(isOfTime)

@@ -4,7 +4,7 @@ import { Choice, Closed, Id, Nullable, PageQuery, Timestamp, TimestampInput } fr
 export const AuditEvent = Closed(
   {
     id: Id,
-    action: Type.String({ description: 'The resource and the verb.', examples: ['company.update'] }),
+    action: Type.String({ description: 'The resource and what was done to it.', examples: ['company.update'] }),
     actor: Closed({
       kind: Choice(['key', 'user', 'service'], { description: 'How the caller authenticated.' }),
       keyId: Nullable(Id),

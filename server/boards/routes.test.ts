@@ -17,7 +17,7 @@ const volumeByDay = {
   query: { measure: { kind: 'volume' }, interval: 'day' },
 }
 
-it('every organization has boards, whose charts can be queried', async () => {
+it('every organization has boards with charts that can be queried', async () => {
   const monitor = await makeMonitor(server, key, { name: 'Asks for a person' })
   const { body } = await call('GET', '/v1/boards', { key })
   expect(body).toMatchObject({ data: [], nextCursor: null })

@@ -57,7 +57,7 @@ export const countBuckets = async (db: Db, org: OrgId): Promise<number> => {
   return count
 }
 
-/** Returns which of these people can review: members whose role allows writing. */
+/** Returns which of these people can review: members with a role that allows writing. */
 export const findReviewers = async (db: Db, org: OrgId, userIds: string[]): Promise<string[]> => {
   const rows = await db
     .selectFrom('members')

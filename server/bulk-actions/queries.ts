@@ -154,7 +154,7 @@ export const listNextRows = (
 export type StoredOutcome = { position: number; outcome: 'changed' | 'unchanged' | 'failed'; tags?: string[] }
 
 /**
- * Stores the outcomes for the conversations in a slice. Keeps the tags of conversations whose tags did not change.
+ * Stores the outcomes for the conversations in a slice. Keeps the tags of conversations without changes to their tags.
  * Until PostgreSQL has statistics about the action's rows, the range of positions keeps it from reading all of them.
  */
 export const storeOutcomes = async (

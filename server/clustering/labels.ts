@@ -17,7 +17,7 @@ const countTerms = (texts: string[]): Counts => {
 
 const isPartOf = (term: string, other: string): boolean => ` ${other} `.includes(` ${term} `)
 
-/** Leaves out terms whose words another term has, and then keeps the best. */
+/** Leaves out terms if another term has their words, and then keeps the best. */
 const pickTerms = (ranked: string[]): string[] => {
   const picked: string[] = []
   for (const term of ranked) {

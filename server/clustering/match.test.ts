@@ -18,7 +18,7 @@ describe('the clusters of a rebuild', () => {
     expect(matched).toEqual({ ids: ['a', undefined], splits: [], merges: [], ended: [] })
   })
 
-  it('record a split, whose largest part keeps the ID', () => {
+  it('record a split in which the largest part keeps the ID', () => {
     const matched = matchClusters([known('a', '1', '2', '3', '4', '5')], [cluster('4', '5'), cluster('1', '2', '3')])
     expect(matched).toEqual({ ids: [undefined, 'a'], splits: [{ id: 'a', into: [1, 0] }], merges: [], ended: [] })
   })

@@ -6,7 +6,7 @@ export type Known = Cluster & { id: string }
 export type Matched = {
   /** The ID of each new cluster, or undefined if it is new. */
   ids: (string | undefined)[]
-  /** The known clusters whose members mostly went into several new ones. The first is the one that keeps the ID. */
+  /** The known clusters that were mostly split among several new ones. The first is the one that keeps the ID. */
   splits: { id: string; into: number[] }[]
   /** The known clusters that mostly went into the same new one, without the one that gave its ID. */
   merges: { ids: string[]; into: number }[]

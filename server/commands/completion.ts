@@ -37,7 +37,7 @@ const places = (commands: Commands): CompletionPoint[] => [
   ...Object.entries(commands).flatMap(placesOf),
 ]
 
-/** Lists the commands whose next word is a subcommand. */
+/** Lists the commands that are followed by a subcommand. */
 const placesWithActions = (commands: Commands) =>
   Object.entries(commands)
     .filter(([, { actions }]) => actions)

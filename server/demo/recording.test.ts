@@ -30,7 +30,7 @@ const measure = async (sound: Buffer) => {
   return measureFile(file.fd, { onBlock: () => {} })
 }
 
-/** Matches a span whose edges differ by at most 50 ms. */
+/** Matches a span if its edges differ by at most 50 ms. */
 const spanNear = (startMs: number, endMs: number) => ({
   startMs: expect.closeTo(startMs, -2),
   endMs: expect.closeTo(endMs, -2),

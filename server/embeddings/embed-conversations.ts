@@ -60,7 +60,7 @@ export const embedConversations = async (
   return { model: number, conversations }
 }
 
-/** Stores embedded conversations, except for those that were erased or whose transcripts changed in the meantime. */
+/** Stores embedded conversations, except for those that were erased or got a changed transcript in the meantime. */
 export const storeEmbeddings = async (
   deps: Pick<Deps, 'jobs' | 'reactions'>,
   trx: Db,

@@ -36,7 +36,7 @@ const findEmbedding = async ({ models }: EmbedderDeps, org: OrgId, name: string)
   const chain = await models.find(org, name)
   if ('fault' in chain) throw new EndpointError('changed', chain.fault)
   const [{ embedding, costOf }] = chain.links
-  // If the provider is disabled, the first model comes from a fallback, whose vectors are different.
+  // If the provider is disabled, the first model comes from a fallback, and its vectors are different.
   if (!embedding || chain.key !== embedding.name) {
     throw new EndpointError('changed', 'the model provider is disabled, or embeds no texts')
   }

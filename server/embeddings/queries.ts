@@ -145,7 +145,10 @@ export const insertProgress = (trx: Db, org: OrgId, model: number) => {
     .execute()
 }
 
-/** Stores how far an organization is. Returns false if its conversations have to be checked again from the newest one on. */
+/**
+ * Stores how far an organization is. Returns false if its conversations have to be checked again from the newest one
+ * on.
+ */
 export const updateProgress = async (trx: Db, org: OrgId, progress: Progress): Promise<boolean> => {
   const updated = await trx
     .updateTable('embedding_progress')
@@ -165,7 +168,7 @@ export const updateProgress = async (trx: Db, org: OrgId, progress: Progress): P
 export const deleteProgress = (trx: Db, org: OrgId) =>
   trx.deleteFrom('embedding_progress').where('organization_id', '=', org).execute()
 
-/** Lists the organizations whose stored conversations are all embedded, with the model. */
+/** Lists the organizations that have all of their stored conversations embedded, with the model. */
 export const listDoneAllOrgs = (db: Db) =>
   db
     .selectFrom('embedding_progress')
@@ -242,11 +245,11 @@ const nearest = (
     AND (${except ?? null}::uuid IS NULL OR conversation_id <> ${except ?? null}::uuid)
   ORDER BY bit_count(code # ${code}::bit(512)) LIMIT ${limit}`
 
-/** Returns the passages in these cells whose codes are most like this code, nearest first. */
+/** Returns the passages in these cells with the codes most like this code, nearest first. */
 export const listNearestInCells = async (db: Db, org: OrgId, near: Near, cells: number[]): Promise<Candidate[]> =>
   (await nearest(org, near, sql`cell = ANY(${cells}::integer[])`).execute(db)).rows
 
-/** Returns the passages of these conversations whose codes are most like this code, nearest first. */
+/** Returns the passages of these conversations with the codes most like this code, nearest first. */
 export const listNearestAmong = async (db: Db, org: OrgId, near: Near, ids: string[]): Promise<Candidate[]> =>
   (await nearest(org, near, sql`conversation_id = ANY(${ids}::uuid[])`).execute(db)).rows
 

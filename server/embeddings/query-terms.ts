@@ -10,5 +10,5 @@ export const termsOfQuery = (): EmbeddingTerms => ({ signal: AbortSignal.timeout
 /** Throws the error in the format of the API. */
 export const explainFailure = (error: unknown): never => {
   if (!(error instanceof EndpointError)) throw error
-  throw new ApiError('unavailable', `The model that embeds texts doesn’t answer: ${error.message}. Try again later.`)
+  throw new ApiError('unavailable', `The embedding model is not responding: ${error.message}. Try again later.`)
 }

@@ -12,7 +12,10 @@ export const EmbeddingProgress = Closed(
       }),
     ),
     embedded: { ...Count, description: 'The conversations that this model has embedded.' },
-    waiting: { ...Count, description: 'The ended conversations with a transcript that it has still to embed.' },
+    waiting: {
+      ...Count,
+      description: 'The ended conversations with a transcript that this model has not embedded yet.',
+    },
   },
   { title: 'EmbeddingProgress' },
 )

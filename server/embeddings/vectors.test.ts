@@ -43,7 +43,7 @@ describe('stored vectors', () => {
     expect(stored.filter((index) => exact.includes(index)).length).toBeGreaterThanOrEqual(9)
   })
 
-  it('have codes whose distance grows with the angle', () => {
+  it('have codes with a distance that grows with the angle', () => {
     fc.assert(
       fc.property(seeds, fc.double({ min: 0.005, max: 0.08, noNaN: true }), (seed, distance) => {
         const vector = randomVector(seed)

@@ -158,9 +158,9 @@ export const judge = defineJob({
 })
 
 /**
- * Evaluates conversations that were completed, or whose transcript, metrics, or sound changed. The job is queued in the
- * transaction that stores the change. All rule results are stored with one statement. Judges take time, so each model
- * request is its own job.
+ * Evaluates conversations that were completed, or that have a changed transcript, metrics, or sound. The job is queued
+ * in the transaction that stores the change. All rule results are stored with one statement. Judges take time, so each
+ * model request is its own job.
  */
 export const evaluateConversations = defineJob({
   name: 'conversation.evaluate',

@@ -194,7 +194,7 @@ const OutcomeResult = Closed(
     ),
     extremes: Closed(
       { eValue: Figure, p: P, firstExcludedZeroAt: Nullable(Timestamp) },
-      { description: 'Over all looks so far.' },
+      { description: 'The strongest evidence over all looks so far.' },
     ),
     verdict: Closed(
       {

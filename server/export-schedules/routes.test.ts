@@ -166,7 +166,7 @@ it('can be changed property by property, and starts its periods where requested'
   expect((await change(key, id, {})).status).toBe(400)
 })
 
-it('export either monitor results or conversations, whose filter has no period of its own', async () => {
+it('export either monitor results or conversations with a filter that has no period of its own', async () => {
   const { key } = await makeOrganization(server)
   const { config, ...body } = await makeScheduleBody(server, key)
   const conversationConfig = { filter: {}, columns: [{ key: 'startedAt' }], timezone: 'UTC' }

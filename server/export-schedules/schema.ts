@@ -80,7 +80,7 @@ const Recurrence = Closed(
 
 const Kind = Choice(['last', 'since_last_run'], {
   description:
-    '`last`: the last hours or days before the end of the window. `since_last_run`: since the end of the ' +
+    '`last`: the given number of hours or days up to the end of the window. `since_last_run`: since the end of the ' +
     'last successful run’s window, so that each call is exported once.',
 })
 const Hours = Type.Integer({ minimum: 1, maximum: 8_784 })

@@ -91,7 +91,7 @@ const expectSame = async (filter: Filter, isMatch: (conversationId: string, at: 
 const drawCondition = (): Condition => ({ monitorId: draw.one(monitors), any: draw.some(keys, 1 + draw.below(2)) })
 
 describe(`a filter by categories (seed ${seed})`, () => {
-  it('finds the conversations whose newest result has one of them', async () => {
+  it('finds the conversations with one of them in their newest result', async () => {
     for (let round = 0; round < 6; round++) {
       const categories = drawCondition()
       await expectSame({ categories }, (one) => matches(one, categories))

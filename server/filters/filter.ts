@@ -142,7 +142,8 @@ const FieldCondition = Closed(
       '`gt`, `gte`, `lt`, and `lte` compare numbers and dates. Dates are compared with dates of the same form: with a',
       'year (`2026-11-21`, `2026-11-21T16:15`; UTC without an offset), without one (`11-21`), or times of day (`16:15`).',
       '`contains` and `not_contains` search in text, and for an entry of a list, ignoring case. `is_not_set` matches',
-      'fields that are null or missing. `is_unsupported` matches those of them whose value the quoted turn did not contain.',
+      'fields that are null or missing. `is_unsupported` matches fields that are null because the quoted turn did not',
+      'contain the value.',
     ].join(' '),
     examples: [{ monitorId: '0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f', field: 'amount', op: 'gte', value: '100' }],
   },
@@ -233,7 +234,7 @@ const SimilarTo = Closed(
   {
     title: 'SimilarTo',
     description: [
-      'A condition on the meaning of the transcript: conversations with a passage whose similarity is at least',
+      'A condition on the meaning of the transcript: conversations with a passage that has a similarity of at least',
       '`minimumSimilarity`, at most the nearest 10,000. Exactly one of `text` and `conversationId`. Unknown IDs match',
       `nothing. A filter can have up to ${mostLikenesses} of these conditions, including nested ones.`,
     ].join(' '),

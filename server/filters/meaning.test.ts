@@ -284,7 +284,7 @@ describe('new conversations are compared as they arrive', () => {
   })
 })
 
-it('experiments refuse monitors whose scope depends on the meaning', async () => {
+it('experiments refuse monitors with a scope that depends on the meaning', async () => {
   const own = (await makeOrganization(server)).key
   const monitor = await makeMonitor(server, own, { scope: { similarTo: meaning } })
   const launch = await makeLaunch(server, own)

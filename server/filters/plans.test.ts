@@ -214,7 +214,7 @@ const similar = (every: number): Similar[] =>
     lastTurn: 0,
   }))
 
-/** Pages whose rows are among the newest conversations or come from an unordered index. */
+/** Pages with rows that are among the newest conversations or come from an unordered index. */
 const sought: Case[] = [
   ['of a common meaning', { similarTo: similar(25) }, (n) => n % 25 === 0, 'conversations_time_idx', 500],
   ['of a rare meaning', { similarTo: similar(25_000) }, (n) => n % 25_000 === 0, 'conversations_pkey', 500],

@@ -156,7 +156,7 @@ describe('a merge', () => {
   })
 })
 
-describe('a spike of a monitor whose finding was merged', () => {
+describe('a spike of a monitor with a merged finding', () => {
   const spikeOf = async (monitorId: string) => {
     const conversation = (await makeConversation(server, key)).id
     const spike = { monitorId, now: clock.now(), affected: async () => [conversation] }

@@ -252,7 +252,7 @@ export const moveFinding = async (trx: Db, org: OrgId, { findingId, from, to, no
       const constraint = violatedConstraint(error)
       if (constraint !== 'findings_monitor_key' && constraint !== 'findings_agent_key') throw error
       const source = constraint === 'findings_monitor_key' ? 'monitor' : 'agent'
-      throw new ApiError('conflict', `Another finding of this ${source} is open. Merge this one into it.`)
+      throw new ApiError('conflict', `Another finding about this ${source} is open. Merge this one into it.`)
     })
   await trx
     .insertInto('finding_moves')

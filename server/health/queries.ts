@@ -78,7 +78,7 @@ export const listFailingDestinations = async (db: Db, org: OrgId): Promise<Faili
   return rows
 }
 
-/** Lists provider syncs that are paused, or whose latest runs failed. */
+/** Lists provider syncs that are paused, or have failed in their latest runs. */
 export const listFailingSyncs = async (db: Db, org: OrgId): Promise<Failing[]> => {
   const { rows } = await sql<Failing>`
     SELECT s.integration_id AS id, i.name, NULL::timestamptz AS since, coalesce(s.paused_reason, (
@@ -91,7 +91,7 @@ export const listFailingSyncs = async (db: Db, org: OrgId): Promise<Failing[]> =
   return rows
 }
 
-/** Lists export schedules whose latest run failed. */
+/** Lists export schedules that failed in their latest run. */
 export const listFailingSchedules = async (db: Db, org: OrgId): Promise<Failing[]> => {
   const { rows } = await sql<Failing>`
     SELECT l.id, l.name, l.since, l.reason FROM (

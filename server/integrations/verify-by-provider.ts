@@ -18,7 +18,7 @@ import { hasVapiSignature, type VapiScheme, verifyVapi } from './vapi-signature.
 /** Twilio sends a few dozen short fields, which need less than this. */
 const formBytes = 64 * 1024
 
-/** A provider whose webhooks can contain recordings. Those webhooks are read as they arrive. */
+/** A provider with webhooks that can contain recordings. Those webhooks are read as they arrive. */
 export type StreamingProvider = 'elevenlabs'
 
 export const isStreaming = (provider: Provider): provider is StreamingProvider => provider === 'elevenlabs'

@@ -110,7 +110,7 @@ export const tools: Tool[] = [
     title: 'List boards',
     operationId: 'listBoards',
     page: '/boards/',
-    about: 'List the boards with their charts, whose measures query_analytics can compute.',
+    about: 'List the boards with their charts. query_analytics can compute the charts’ measures.',
   },
   {
     name: 'list_saved_views',

@@ -57,7 +57,7 @@ const ofStatus = (answer: Answer): Diagnosis => {
   }
   if (status >= 500) return { problem: 'failing', message: `The provider is failing (${shown}). Try again later.` }
   if (status < 400) {
-    return { problem: 'wrong_address', message: `The address answers with a redirect (${shown}). Check the base URL.` }
+    return { problem: 'wrong_address', message: `The address responds with a redirect (${shown}). Check the base URL.` }
   }
   const message = `The provider rejected the request (${shown}). The model may not exist there or may not take a JSON schema.`
   return { problem: 'rejected', message }
@@ -70,7 +70,7 @@ const ofConnection = (unreached: NonNullable<EndpointError['unreached']>, messag
   }
   if (unreached === 'timed_out') return { problem: 'timed_out', message: `The test timed out. ${message}` }
   if (unreached === 'too_large') {
-    return { problem: 'wrong_address', message: 'The answer is too large for a model’s. Check the base URL.' }
+    return { problem: 'wrong_address', message: 'The response is too large to come from a model. Check the base URL.' }
   }
   return { problem: 'unreachable', message: `The address can’t be reached. ${message} Check the base URL.` }
 }

@@ -152,7 +152,7 @@ export const modelProviders = (app: App, deps: Deps): void => {
         summary: 'Get the operator’s model endpoint',
         description:
           'The operator configures it with `EARSHOT_JUDGE_…` variables. Judges use it unless they choose a provider ' +
-          'or a provider is the default.',
+          'or the organization has a default provider.',
         querystring: NoQuery,
         response: answers({ 200: InstanceProvider }, 401, 403),
       },
@@ -285,7 +285,7 @@ export const modelProviders = (app: App, deps: Deps): void => {
         tags,
         operationId: 'listOfferedModels',
         summary: 'List a provider’s models',
-        description: `Requests the list from the provider at most every five minutes. If the provider does not respond, \`message\` says why. Lists the first ${mostModels} models.`,
+        description: `Requests the list from the provider at most once every five minutes. If the provider does not respond, \`message\` says why. Lists the first ${mostModels} models.`,
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 200: OfferedModels }, 401, 403, 404),

@@ -197,7 +197,7 @@ const inPlaceOfEarlier = sql`
   WHERE r.evaluated_at <= excluded.evaluated_at`
 
 /**
- * Inserts results in the order of the primary key, so that each index page is touched once. Omits results whose
+ * Inserts results in the order of the primary key, so that each index page is touched once. Omits results if their
  * conversation or monitor was deleted in the meantime.
  */
 const insertEvaluation = (

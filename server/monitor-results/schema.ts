@@ -22,7 +22,7 @@ const Evidence = Type.Array(
       description: 'The quote from the turn.',
       examples: ['I will refund you today.'],
     }),
-    field: Type.Optional({ ...FieldKey, description: 'The field whose value the quote contains.' }),
+    field: Type.Optional({ ...FieldKey, description: 'The field with the value that the quote contains.' }),
   }),
   { maxItems: 100 },
 )
@@ -55,7 +55,10 @@ const Points = Type.Number({ minimum: 0, examples: [10] })
 
 const ScorecardItem = Closed({
   monitorId: Id,
-  version: { ...Nullable(Version), description: 'The version whose result counts. Null if there is no result.' },
+  version: {
+    ...Nullable(Version),
+    description: 'The version with the result that counts. Null if there is no result.',
+  },
   points: Points,
   earned: Points,
   outcome: Choice(itemOutcomes, {

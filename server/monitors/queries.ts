@@ -118,7 +118,7 @@ export const hasScorecardsOf = async (db: Db, org: OrgId, monitorIds: string[]):
   return rows.length > 0
 }
 
-/** Lists the scorecards whose current version has the monitor as an item. */
+/** Lists the scorecards that have the monitor as an item of their current version. */
 export const listScorecardsOf = async (
   db: Db,
   org: OrgId,
@@ -164,7 +164,10 @@ type UsedProvider = {
   providerId: string
   /** Whether judges without a model use this provider. */
   isDefault: boolean
-  /** Whether this provider is the default and is therefore also used by judges whose model doesn't name a provider. */
+  /**
+   * Whether this provider is the default and is therefore also used by judges with a model that doesn't name a
+   * provider.
+   */
   isForAnyModel: boolean
 }
 
@@ -384,7 +387,7 @@ export const lockVersions = async (trx: Db, org: OrgId, id: string): Promise<num
 
 type Window = { since: Date | undefined; until: Date | undefined }
 
-/** Returns the monitors, among these, whose definition changed in a period. The period may be open at either end. */
+/** Returns which of these monitors had a definition change in a period. The period may be open at either end. */
 export const listRedefinedMonitors = async (db: Db, org: OrgId, ids: string[], { since, until }: Window) => {
   const rows = await db
     .selectFrom('monitor_versions')

@@ -10,13 +10,13 @@ export type Events = {
   conversationsStored: {
     /** New or changed conversations. */
     conversationIds: string[]
-    /** New or changed conversations, and others whose metrics changed. */
+    /** New or changed conversations, and others with changed metrics. */
     conversations: { startedAt: Date }[]
     /** New conversations. */
     createdIds: string[]
-    /** Conversations that were completed, or whose transcript changed. */
+    /** Conversations that were completed, or that have a changed transcript. */
     toEvaluate: string[]
-    /** Conversations whose metrics changed, unless they are evaluated anyway. */
+    /** Conversations with changed metrics, unless they are evaluated anyway. */
     measured: string[]
     /** Completed conversations with other changes. */
     changedOtherwise: string[]

@@ -23,7 +23,7 @@ it('returns the time of the database', async () => {
 })
 
 it.each([fortyDays, -fortyDays])(
-  'does not trust a machine whose clock is off by %d ms, until it is set',
+  'does not trust a machine with a clock that is off by %d ms, until it is set',
   async (off) => {
     let drift = off
     const sweeps = openSweeps({ db, log, machineTime: () => Date.now() + drift })

@@ -19,7 +19,9 @@ import { mostRegions, Region, RegionCreate, RegionParams } from './schema.ts'
 
 const tags = ['Conversations']
 
-/** Returns the conversation. If the person can't see all of its regions, also returns whose regions they can see. */
+/**
+ * Returns the conversation. If the person can't see all of its regions, also returns the author of those they can see.
+ */
 const visibleOf = async (db: Db, { org, userId }: Actor, conversationId: string) => ({
   conversationId,
   author: (await isBlind(db, org, userId, conversationId)) ? userId : undefined,

@@ -42,7 +42,7 @@ export const listDifferences = (db: Db, org: OrgId, agentId: string, { since, un
     .limit(limit)
     .execute()
 
-/** Lists an agent's newest calls whose difference is at least this large, in the same direction. */
+/** Lists an agent's newest calls with a difference at least this large, in the same direction. */
 export const listExamples = async (
   db: Db,
   org: OrgId,

@@ -9,6 +9,6 @@ export const requireOwnAnswer = async (db: Db, { org, userId }: Actor, conversat
   throw new ApiError('forbidden', 'You have a blind review of this conversation. Complete or skip it first.')
 }
 
-/** Returns the conversations whose judgments and results are hidden from the person. */
+/** Returns the conversations with judgments and results that are hidden from the person. */
 export const findBlind = (db: Db, { org, userId }: Actor, conversationIds: string[]): Promise<string[]> =>
   listBlind(db, org, userId, conversationIds)

@@ -56,7 +56,7 @@ export const isBlind = async (db: Db, org: OrgId, userId: string, conversationId
   return rows[0]?.blind === true
 }
 
-/** Lists the conversations, among the given ones, whose judgments and results are hidden from the person. */
+/** Lists which of the given conversations have judgments and results that are hidden from the person. */
 export const listBlind = async (db: Db, org: OrgId, userId: string, conversationIds: string[]): Promise<string[]> => {
   const { rows } = await sql<{ id: string }>`
     SELECT g.id FROM unnest(${conversationIds}::uuid[]) AS g(id)

@@ -99,7 +99,7 @@ export const updatePassword = async (db: Db, userId: string, former: string, has
 export const updateUserName = (db: Db, userId: string, name: string) =>
   db.updateTable('users').set({ name, updated_at: new Date() }).where('id', '=', userId).execute()
 
-/** Returns the person whose session this is, if it has not expired. */
+/** Returns the person that this session belongs to, if it has not expired. */
 export const findSessionUser = (db: Db, tokenHash: string, now: Date) =>
   db
     .selectFrom('sessions')

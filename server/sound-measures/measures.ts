@@ -25,13 +25,20 @@ export const SoundMeasures = Closed(
     talkOverMs: Nullable({ ...Milliseconds, description: 'How long both sides speak at the same time.' }),
     interruptions: {
       ...bySide(Nullable(Type.Integer({ minimum: 0 }))),
-      description: 'How often each side began to speak during the other’s speech and continued after it.',
+      description:
+        'How often each side began to speak during the other’s speech and was still speaking when the other stopped.',
     },
     stopMs: { ...bySide(Spread), description: 'How long each side kept speaking when it was interrupted.' },
     silenceMs: { ...Milliseconds, description: 'How long nobody speaks.' },
     longestSilenceMs: Milliseconds,
-    speechDb: { ...bySide(Nullable(Decibels)), description: 'The level of each side’s speech, below full scale.' },
-    noiseDb: { ...bySide(Nullable(Decibels)), description: 'The level of each side’s background, below full scale.' },
+    speechDb: {
+      ...bySide(Nullable(Decibels)),
+      description: 'The level of each side’s speech, relative to full scale.',
+    },
+    noiseDb: {
+      ...bySide(Nullable(Decibels)),
+      description: 'The level of each side’s background, relative to full scale.',
+    },
     loudnessLufs: {
       ...bySide(Nullable(Lufs)),
       description: 'The integrated loudness of each side’s channel (EBU R 128).',
@@ -51,7 +58,7 @@ export const SoundMeasures = Closed(
       description:
         'The level of the other side’s echo in each side’s channel, relative to the other side’s speech. Null if none was found.',
     },
-    peakDb: { ...Decibels, description: 'The highest level of all samples, below full scale.' },
+    peakDb: { ...Decibels, description: 'The highest level of all samples, relative to full scale.' },
     clippedSamples: {
       ...Type.Integer({ minimum: 0 }),
       description: 'Samples at the limit of the format, three or more in a row.',
@@ -60,12 +67,15 @@ export const SoundMeasures = Closed(
       ...Type.Integer({ minimum: 0 }),
       description: 'Digital silence of 20 ms to 1.5 s in the middle of a sound.',
     },
-    packetGaps: { ...Count, description: 'Other sudden gaps in a sound, such as those of lost packets. An estimate.' },
+    packetGaps: { ...Count, description: 'Other sudden gaps in a sound, such as from lost packets. An estimate.' },
     dtmfDigits: { ...Count, description: 'How many telephone keys were pressed.' },
     tones: { ...Count, description: 'Tones such as ringing and busy signals. An estimate.' },
-    beeps: { ...Count, description: 'Single beeps, such as that of a mailbox. An estimate.' },
+    beeps: { ...Count, description: 'Single beeps, such as that of a voicemail box. An estimate.' },
     holdMusicMs: { ...Milliseconds, description: 'How long there is hold music. An estimate.' },
-    cutOffEnds: { ...Count, description: 'Channels whose speech is cut off at the end of the recording. An estimate.' },
+    cutOffEnds: {
+      ...Count,
+      description: 'Channels with speech that is cut off at the end of the recording. An estimate.',
+    },
     reportedLatencyDifferenceMs: Nullable({
       ...Type.Integer(),
       description:

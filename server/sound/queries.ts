@@ -106,7 +106,7 @@ export const listUnsettledOrganizationsAllOrgs = (db: Db, before: Date) =>
     .execute()
 
 /**
- * Lists recordings to measure, and those to redact whose transcripts are complete. If redaction was turned off, no
+ * Lists recordings to measure, and those to redact that have complete transcripts. If redaction was turned off, no
  * transcript is needed.
  */
 export const listUnsettled = (db: Db, org: OrgId, before: Date, { limit, after }: Page) =>

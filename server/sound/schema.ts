@@ -59,7 +59,7 @@ export const Sound = Closed(
         digits: Nullable(
           Type.String({ description: 'The pressed keys. Null for other kinds, and if the organization redacts.' }),
         ),
-        confidence: Nullable({ ...Confidence, description: 'How likely an estimate is right.' }),
+        confidence: Nullable({ ...Confidence, description: 'How likely the estimate is to be correct.' }),
       }),
       { description: 'Where faults and signals occur, at most 1,000 of each kind per channel.' },
     ),

@@ -121,8 +121,8 @@ describe('several outcomes', () => {
 
 describe('the correction with human reviews', () => {
   /**
-   * Generates an arm whose judge correctly identifies 8 of 10 affected conversations, and wrongly marks 1 of 10 others
-   * as affected.
+   * Generates an arm with a judge that correctly identifies 8 of 10 affected conversations, and wrongly marks 1 of 10
+   * others as affected.
    */
   const armOf = (uniform: () => number, rate: number, reviewed: number, others: number): ReviewedArm => {
     const conversation = () => {

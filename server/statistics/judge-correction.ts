@@ -27,7 +27,7 @@ export type ReviewedUnit = {
 }
 
 /**
- * `others` are the units without a reviewed conversation. They contain the sums of the judge's results, whose shift is
+ * `others` are the units without a reviewed conversation. They contain the sums of the judge's results. Their shift is
  * 0.
  */
 export type ReviewedArm = { units: readonly ReviewedUnit[]; others: ArmSums }

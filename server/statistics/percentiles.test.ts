@@ -18,7 +18,7 @@ const upTo = (count: number, by = (value: number) => value) =>
   distributionOf(Array.from({ length: count }, (_, at) => by(at + 1)))
 
 describe('a percentile', () => {
-  it('is between two values whose ranks are 1.96 standard errors away', () => {
+  it('is between the two values with ranks 1.96 standard errors away', () => {
     // 50 ± 1.96 × 5, rounded outward.
     expect(percentilePositions(cumulative(Array(100).fill(1)), 0.5)).toEqual({ at: 49, low: 39, high: 60 })
     // The same values, counted together.

@@ -32,7 +32,7 @@ const positionOf = (rank: number, upto: ArrayLike<number>): number | null => {
 }
 
 /**
- * Returns the position of a percentile and those of its lower and upper bounds, whose ranks are z standard errors away. A
+ * Returns the position of a percentile and those of its lower and upper bounds, with ranks z standard errors away. A
  * position is null if there are too few values for its rank.
  */
 export const percentilePositions = (upto: ArrayLike<number>, quantile: number, z = z95) => {

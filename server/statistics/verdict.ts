@@ -82,7 +82,7 @@ const finding = (shown: Shown, design: Design): Pick<Verdict, 'verdict' | 'text'
   return difference(interval, shown, design)
 }
 
-/** The event whose frequency is compared, by the kind of measure. */
+/** The event that is counted and compared, by the kind of measure. */
 const shares: Record<Measure, string> = {
   result: 'B is affected',
   category: 'B has this category',

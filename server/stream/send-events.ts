@@ -1,6 +1,6 @@
 // Manages the event streams of this process. One connection to the database receives the changes of all organizations.
-// For organizations with open streams, changes are collected for a moment, merged, and written to each stream whose
-// reader may learn about them.
+// For organizations with open streams, changes are collected for a moment, merged, and written to each stream with a
+// reader who may learn about them.
 
 import type { ServerResponse } from 'node:http'
 import { Counter, Gauge } from 'prom-client'
@@ -36,7 +36,7 @@ const mostUnread = 64 * 1024
 const mostPending = 1_000
 /** The time for which an organization without streams is remembered, in case its readers reconnect. */
 const keptMs = 2 * 60_000
-/** The number of readers whose access is checked concurrently. */
+/** The number of readers with concurrent access checks. */
 const checksAtOnce = 8
 
 export type Reader = {

@@ -48,7 +48,7 @@ type NewTranscription = { conversationId: string; model: string; blobKey: string
 
 /**
  * Inserts pending transcriptions. Replaces earlier ones if they belong to another recording or, with `retry`, if they
- * failed. Returns the conversations whose transcription was inserted or replaced.
+ * failed. Returns the conversations with an inserted or replaced transcription.
  */
 export const insertTranscriptions = async (
   trx: Db,

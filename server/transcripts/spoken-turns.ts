@@ -32,8 +32,8 @@ const endOf = ({ endMs, words }: Turn): number | null =>
 const [baseMs, characterMs] = [2_000, 100]
 
 /**
- * Returns the utterances whose start is known, sorted by start. A missing end is estimated from the text and from when the
- * next turn begins.
+ * Returns the utterances with a known start, sorted by start. A missing end is estimated from the text and from when
+ * the next turn begins.
  */
 export const timedUtterances = (turns: Turn[]): Utterance[] => {
   const next = nextStarts(turns)
@@ -49,8 +49,9 @@ export const timedUtterances = (turns: Turn[]): Utterance[] => {
 }
 
 /**
- * Returns the longest times in which turns can be spoken. A turn without an end lasts until its speaker's next turn, and
- * one without times is spoken between the turns before and after it. An end of infinity stands for the end of the recording.
+ * Returns the longest times in which turns can be spoken. A turn without an end lasts until its speaker's next turn,
+ * and one without times is spoken between the turns before and after it. An end of infinity stands for the end of the
+ * recording.
  */
 export const possibleSpans = (turns: Turn[]): TimeSpan[] => {
   const [next, nextOfSpeaker] = [nextStarts(turns), nextStartsOfSpeakers(turns)]

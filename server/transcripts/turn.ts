@@ -14,7 +14,7 @@ const Figure = Nullable(Type.Integer({ minimum: 0, description: 'Milliseconds.' 
 const Word = Closed({ text: Type.String(), startMs: Nullable(Milliseconds), endMs: Nullable(Milliseconds) })
 
 const Tool = Closed({
-  callId: Nullable(Type.String({ description: 'The same for a call and its result.' })),
+  callId: Nullable(Type.String({ description: 'Identifies a tool call. The call and its result have the same ID.' })),
   name: Nullable(Type.String()),
   arguments: Type.Unknown({ description: 'Any JSON. Null on a result.' }),
   result: Type.Unknown({ description: 'Any JSON. Null on a call.' }),

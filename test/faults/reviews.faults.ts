@@ -42,7 +42,7 @@ it('killing processes while fifty people claim leaves two reviews of different p
     const body = { status: 'completed', rating: 4 }
     return client.send('PATCH', `/v1/reviews/${id}`, [200], { key: person.key, body, done: [409] })
   }
-  /** Lists granted claims whose response was lost. */
+  /** Lists granted claims with a lost response. */
   const listUnanswered = async ({ userId, key }: Reviewer): Promise<string[]> => {
     const path = `/v1/reviews?status=in_progress&reviewerUserId=${userId}&limit=200`
     const { body } = await client.send('GET', path, [200], { key })

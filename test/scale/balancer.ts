@@ -6,8 +6,8 @@ import { listen } from '../outside.ts'
 const checkEveryMs = 100
 
 /**
- * Distributes requests round robin among the processes whose /readyz responds with 200, over keep-alive connections. It
- * only does what docs/scaling.md requires of a load balancer, and never sends a request twice.
+ * Distributes requests round robin among the processes that respond to /readyz with 200, over keep-alive connections.
+ * It only does what docs/scaling.md requires of a load balancer, and never sends a request twice.
  */
 export const openBalancer = async (whenOver: (close: () => Promise<void>) => void) => {
   const isReady = new Map<string, boolean>()

@@ -53,7 +53,7 @@ const elsewhere = (role: Role, origin: string | undefined): Caller['expected'] =
   }
 }
 
-/** Creates all callers, inside and outside of the organization whose resources are requested. */
+/** Creates all callers, inside and outside of the organization that owns the requested resources. */
 export const makeCallers = async (server: TestServer, home: Org): Promise<Caller[]> => {
   const { call } = server
   const callers: Caller[] = []

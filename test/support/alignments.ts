@@ -12,7 +12,7 @@ type Verdict = 'affected' | 'not_affected'
 
 export type Judged = { id: string; half: Half; verdict: Verdict; reviewId: string }
 
-/** Returns customers whose conversations are in a half. */
+/** Returns customers with conversations in a half. */
 export const customersIn = (org: string, half: Half, count: number): string[] => {
   const found: string[] = []
   for (let at = 0; found.length < count; at++) {
@@ -95,8 +95,8 @@ const scoring = {
 }
 
 /**
- * Creates a disabled judge that is too strict, with results and judgments. It is written to the database, so it needs no
- * model.
+ * Creates a disabled judge that is too strict, with results and judgments. It is written to the database, so it needs
+ * no model.
  */
 export const makeAlignable = async (server: TestServer, key: string) => {
   const { db } = server.deps

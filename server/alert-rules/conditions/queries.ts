@@ -68,7 +68,7 @@ export type FailureSource = 'judges' | 'webhooks' | 'destinations' | 'sync' | 's
  */
 const startOfWork = (since: Date): Date => new Date(since.getTime() - 3 * dayMs)
 
-/** Selects deliveries whose last attempt failed. Some have no attempt, because nothing could be sent. */
+/** Selects deliveries for which the last attempt failed. Some have no attempt, because nothing could be sent. */
 const failedDeliveries = (org: OrgId, since: Date, tables: { deliveries: string; attempts: string }) => sql`
   SELECT FROM ${sql.table(tables.deliveries)} d
   WHERE d.organization_id = ${org} AND d.created_at >= ${startOfWork(since)}::timestamptz AND d.status = 'failed'

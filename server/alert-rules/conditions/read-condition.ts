@@ -126,14 +126,15 @@ type Check = {
   now: Date
   checkedUntil: Date | null
   /**
-   * The groups whose incidents are open, or would reopen because somebody resolved them while the condition was met.
+   * The groups with incidents that are open, or would reopen because somebody resolved them while the condition was
+   * met.
    */
   watchedKeys: string[]
 }
 
 /**
- * Lists the groups whose latest conversation is not much older than `silentMinutes`. Groups with incidents are listed
- * for longer.
+ * Lists the groups with a latest conversation that is not much older than `silentMinutes`. Groups with incidents are
+ * listed for longer.
  */
 const listGroups = (
   db: Db,

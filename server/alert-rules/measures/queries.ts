@@ -77,7 +77,7 @@ const newestResults = (org: OrgId, monitorId: string, { since, until }: Within) 
   ORDER BY r.call_started_at DESC, r.conversation_id DESC, r.monitor_version DESC`
 
 /**
- * Selects one row for each conversation whose newest result has categories. An index contains the categories, so
+ * Selects one row for each conversation with categories in its newest result. An index contains the categories, so
  * results are not read.
  */
 const newestCategories = (org: OrgId, monitorId: string, { since, until }: Within) => sql`

@@ -35,7 +35,9 @@ const manyConversations = 10_000
 const manyDays = 31
 /** With fewer conversations, a day is read as quickly from them, and its sums would take as much space. */
 const fewConversations = 200
-/** A day that still changes would be outdated at once. The hours that changed are read from conversations until then. */
+/**
+ * A day that still changes would be outdated at once. The hours that changed are read from conversations until then.
+ */
 const quietMs = 2 * minuteMs
 const longestWaitMs = 30 * minuteMs
 const mostNotes = 200
@@ -168,7 +170,7 @@ const isSame = (stored: PackedRow | undefined, counted: PackedRow): boolean => {
   return stored.hours.equals(counted.hours) || haveSameSums(stored.hours, counted.hours)
 }
 
-/** Counts days again, and returns those whose stored sums differ. */
+/** Counts days again, and returns those with stored sums that differ. */
 const findDiffering = async (trx: Db, org: OrgId, days: Date[]): Promise<Date[]> => {
   const busy = await listBusy(trx, org, days)
   const stored = await countRows(trx, org, days, await listCountedMonitors(trx, org))
@@ -193,8 +195,8 @@ const findDiffering = async (trx: Db, org: OrgId, days: Date[]): Promise<Date[]>
 }
 
 /**
- * Checks the latest unchecked days against their conversations and rebuilds those that differ. Returns whether earlier days
- * remain to be checked.
+ * Checks the latest unchecked days against their conversations and rebuilds those that differ. Returns whether earlier
+ * days remain to be checked.
  */
 export const checkDays = async ({ db, clock, log }: BuildDeps, org: OrgId): Promise<boolean> => {
   const checked = await inSnapshot(db, async (trx) => {

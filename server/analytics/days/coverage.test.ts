@@ -85,7 +85,7 @@ describe('a period', () => {
   })
 })
 
-it('knows zones whose hours start within hours of UTC', () => {
+it('knows zones with hours that start within hours of UTC', () => {
   const year = { since: new Date('2026-01-01Z'), until: new Date('2027-01-01Z') }
   expect(['UTC', 'Europe/Berlin', 'America/New_York'].every((zone) => hasWholeHours(zone, year))).toBe(true)
   expect(['Asia/Kolkata', 'Asia/Kathmandu', 'Australia/Lord_Howe'].some((zone) => hasWholeHours(zone, year))).toBe(

@@ -4,11 +4,11 @@
 import { dayMs, hourMs } from '../../platform/durations.ts'
 import { openZone } from '../../platform/time-zone.ts'
 
-/** The days with stored sums, and the hours whose sums are outdated. */
+/** The days with stored sums, and the hours with outdated sums. */
 export type Stored = {
   /** Sorted. */
   days: Date[]
-  /** Hours whose sums are outdated. */
+  /** Hours with outdated sums. */
   changed: Date[]
 }
 

@@ -36,7 +36,7 @@ export const noteMeasuredHours = async (
   if (measured.length > 0) await noteHours(deps, trx, org, await listHoursOf(trx, org, measured), false)
 }
 
-/** Notes the hours of conversations whose sound was measured. */
+/** Notes the hours of conversations with measured sound. */
 export const noteSettledHours = async (
   deps: NoteDeps,
   trx: Db,

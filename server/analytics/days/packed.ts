@@ -1,4 +1,4 @@
-// Reads and writes the packed columns of `analytics_days`, whose layout migration 0051 describes. Pure.
+// Reads and writes the packed columns of `analytics_days`. Migration 0051 describes their layout. Pure.
 
 import { limitedValue, stepOfValue } from '../../platform/db/rounded-values.ts'
 import type { PackedRow } from './queries.ts'

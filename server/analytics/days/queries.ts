@@ -37,7 +37,7 @@ export const listHoursOf = async (trx: Db, org: OrgId, conversationIds: string[]
 }
 
 /**
- * Lists organizations with notes, and those whose days are not all built. Uses three statements, because a cluster
+ * Lists organizations with notes, and those with days that are not built yet. Uses three statements, because a cluster
  * can't join all organizations with the data on its nodes.
  */
 export const listDueOrganizationsAllOrgs = async (db: Db): Promise<{ id: OrgId }[]> => {
@@ -65,7 +65,7 @@ export const findState = (db: Db, org: OrgId): Promise<State | undefined> =>
     .where('organization_id', '=', org)
     .executeTakeFirst()
 
-/** Lists the hours with notes: all of them, or only those whose conversations themselves changed. */
+/** Lists the hours with notes: all of them, or only those in which conversations changed, not just their results. */
 export const listChangedHours = async (db: Db, org: OrgId, of: 'results' | 'conversations'): Promise<Date[]> => {
   const { rows } = await sql<{ hour: Date }>`
     SELECT DISTINCT hour FROM analytics_changes
@@ -432,7 +432,7 @@ export const countChanges = async (db: Db, org: OrgId): Promise<{ hours: number;
   return rows[0] ?? { hours: 0, waitingSince: null }
 }
 
-/** Lists the monitors whose results are counted. */
+/** Lists the monitors with results that are counted. */
 export const listCountedMonitors = async (trx: Db, org: OrgId): Promise<string[]> => {
   const monitors = await trx
     .selectFrom('monitors')
@@ -453,10 +453,10 @@ export const countConversationsIn = async (trx: Db, org: OrgId, days: Date[]): P
   return rows.map(({ count }) => count)
 }
 
-/** The subject of days whose metrics are not stored, because they have too many keys. */
+/** The subject of days for which metrics are not stored, because there are too many keys. */
 export const omittedMetrics = 'metrics:omitted'
 
-/** Lists the days whose sums are stored: all, or those with sums of metrics. */
+/** Lists the days with stored sums: all, or those with sums of metrics. */
 export const listStoredDays = async (
   db: Db,
   org: OrgId,

@@ -257,7 +257,7 @@ export const sumWhole = (given: Pick<ToSum, 'groups' | 'packed' | 'cells' | 'day
   return whole
 }
 
-/** Returns the days to read: the first and the last one, and all days whose hours belong to one interval. */
+/** Returns the days to read: the first and the last one, and all days with hours that belong to one interval. */
 export const daysToRead = (days: Coverage['days'], isByHour: boolean) => {
   const all = [...days.keys()]
   const isWhole = (intervals: Int16Array) =>

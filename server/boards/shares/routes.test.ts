@@ -33,7 +33,7 @@ const dayMs = 86_400_000
 
 const agoOf = (days: number) => new Date(clock.now().getTime() - days * dayMs).toISOString()
 
-/** Creates two companies whose conversations have values for everything that charts measure. */
+/** Creates two companies. Their conversations have values for everything that charts measure. */
 const makeTwo = async () => {
   const [ours, theirs] = [
     await makeCompany(server, key, 'Acme Dental'),

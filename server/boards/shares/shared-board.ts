@@ -101,7 +101,7 @@ export const sharedBoards = (app: App, deps: Deps): void => {
         tags,
         operationId: 'querySharedChart',
         summary: 'Measure a shared board’s chart',
-        description: 'Counts only conversations for the link’s company. Requires only the link’s token.',
+        description: 'Counts only conversations of the link’s company. Requires only the link’s token.',
         querystring: NoQuery,
         body: SharedChartRequest,
         response: answers({ 200: Analytics }, 400, 404, 429),

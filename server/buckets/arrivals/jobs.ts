@@ -74,7 +74,7 @@ export const offerResultsToBuckets = (
   { conversationIds }: Offered,
 ): Promise<void> => offer(deps, trx, org, conversationIds, 'results')
 
-/** Queues the check of conversations whose sound was measured, in the transaction that stores the measures. */
+/** Queues the check of conversations with measured sound, in the transaction that stores the measures. */
 export const offerSettledToBuckets = (
   deps: OfferDeps,
   trx: Db,
@@ -82,7 +82,7 @@ export const offerSettledToBuckets = (
   { conversationIds }: Offered,
 ): Promise<void> => offer(deps, trx, org, conversationIds, 'sound')
 
-/** Queues the check of conversations whose tags changed, in the transaction that changes the tags. */
+/** Queues the check of conversations with changed tags, in the transaction that changes the tags. */
 export const offerTaggedToBuckets = (
   deps: OfferDeps,
   trx: Db,

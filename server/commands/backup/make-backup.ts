@@ -74,8 +74,8 @@ const fill = async (folder: string, config: Config, { withSecretKey, ...recipien
 }
 
 /**
- * Removes partial backups whose processes were killed, regardless of their names, because most backups are named after
- * their date. Keeps those of other machines and containers, because their processes are not visible from here.
+ * Removes partial backups of processes that were killed, regardless of their names, because most backups are named
+ * after their date. Keeps those of other machines and containers, because their processes are not visible from here.
  */
 const sweepKilled = async (folder: string): Promise<void> => {
   for (const name of await readdir(folder)) {

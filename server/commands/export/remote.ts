@@ -5,7 +5,7 @@ import { Earshot } from '../../../client/src/earshot.ts'
 import { EarshotError } from '../../../client/src/errors.ts'
 import { openSend } from '../../../client/src/send.ts'
 
-/** The number of retries for a request that gets no response, or whose response asks for a retry. */
+/** The number of retries for a request that gets no response, or a response that asks for a retry. */
 const retries = 5
 
 export const strangeAnswer = (url: string) =>

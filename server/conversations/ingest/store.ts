@@ -130,7 +130,7 @@ const isToEvaluate = (slot: Slot): boolean =>
   slot.state.status === 'completed' && (slot.before?.status !== 'completed' || isTranscriptNew(slot))
 
 /**
- * Writes the changes and everything that depends on them. Returns the conversations whose metrics or recordings
+ * Writes the changes and everything that depends on them. Returns the conversations with changed metrics or recordings
  * changed.
  */
 export const storeSlots = async (deps: IngestDeps, trx: Db, org: OrgId, slots: Slot[]): Promise<Set<string>> => {

@@ -18,7 +18,7 @@ export type MetricOutcome =
   | { index: number; status: 'created' | 'updated' | 'unchanged' }
   | { index: number; status: 'rejected'; error: ApiError['body'] }
 
-/** The outcome of each item, and the conversations whose metrics changed. */
+/** The outcome of each item, and the conversations with changed metrics. */
 type Written = { data: MetricOutcome[]; changed: string[] }
 
 const readShape = itemReader(MetricItem)

@@ -70,7 +70,7 @@ export const updateRecordingStates = async (
     .execute()
 }
 
-/** Stores the status of a recording whose sound stays the same. */
+/** Stores the status of a recording if its sound stays the same. */
 export const updateRecordingState = async (
   trx: Db,
   org: OrgId,
@@ -319,7 +319,9 @@ export const failRecording = async (trx: Db, org: OrgId, conversationId: string,
   await updateRecordingStates(trx, org, ids, { status: 'failed', failure })
 }
 
-/** Returns which of these files belong to a recording, including recordings whose conversation has not arrived yet. */
+/**
+ * Returns which of these files belong to a recording, including recordings of conversations that have not arrived yet.
+ */
 export const listNamedFiles = async (db: Db, org: OrgId, keys: string[]): Promise<string[]> => {
   const { rows } = await sql<{ key: string }>`
     SELECT blob_key AS key FROM recordings WHERE organization_id = ${org} AND blob_key = ANY(${keys}::text[])

@@ -290,7 +290,7 @@ describe('a webhook destination', () => {
 })
 
 describe('a delivery log', () => {
-  it('whose oldest messages were deleted takes the next one about the same subject', async () => {
+  it('takes the next message about the same subject after its oldest messages were deleted', async () => {
     const id = await makeDestination('slack', settingsOf('slack'))
     const subjectId = newId()
     const oldest = await send(id, messageOf('opened'), subjectId)

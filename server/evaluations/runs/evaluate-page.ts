@@ -47,7 +47,7 @@ const judgePage = async (
     org,
     ids.filter((id) => !settled.has(id)),
   )
-  // A conversation whose recording has not been decoded yet is skipped, because it gets its own evaluation later.
+  // A conversation with a recording that has not been decoded yet is skipped, because it gets its own evaluation later.
   const subjects = found.filter((subject) => canEvaluate(subject, monitor))
   const refused: Evaluation[] = []
   const isRefused = ({ rows }: Evaluation) => rows.every(({ status, tokens }) => status === 'failed' && tokens === null)
@@ -82,7 +82,7 @@ const judgePage = async (
 
 /**
  * Runs a rule on every conversation, including those with a result, because rules cost nothing, and metrics and
- * metadata may have changed. Skips conversations whose sound has not been measured yet, because they get their own
+ * metadata may have changed. Skips conversations with sound that has not been measured yet, because they get their own
  * evaluation later.
  */
 const rulePage = async (deps: EvaluationDeps, org: OrgId, { monitor, ids, attempt }: PageTask): Promise<undefined> => {

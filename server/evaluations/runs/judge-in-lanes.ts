@@ -19,7 +19,7 @@ export type Stop =
 /** If the endpoint rejects this many requests and answers none, its key or model must be wrong. */
 const enoughRefusals = 4
 
-/** After a job has failed this often, conversations whose evaluation fails are skipped one by one. */
+/** After a job has failed this often, conversations with a failing evaluation are skipped one by one. */
 export const patientAttempts = 3
 
 export const overBudget: Stop = {

@@ -271,7 +271,9 @@ export const listSample = (
     .limit(most)
     .execute()
 
-/** The number of judges whose results are searched for a model, and the number of results to read for each judge. */
+/**
+ * The number of judges with results that are searched for a model, and the number of results to read for each judge.
+ */
 const mostJudges = 10
 const mostOfEach = 10
 

@@ -13,6 +13,6 @@ export const runMoves: Record<RunStatus, readonly RunStatus[]> = {
 
 export const canMove = (from: RunStatus, to: RunStatus): boolean => runMoves[from].includes(to)
 
-/** The failure of a run whose monitor can no longer be evaluated. */
+/** The failure of a run of a monitor that can no longer be evaluated. */
 export const monitorIsGone =
   'The monitor was deleted, monitors were disabled for the organization, or the organization was suspended.'

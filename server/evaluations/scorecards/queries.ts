@@ -31,7 +31,7 @@ export type ItemResult = {
 }
 
 type ItemsOfSlice = {
-  /** The monitors whose newest result counts. */
+  /** The monitors for which the newest result counts. */
   followedIds: string[]
   /** The versions that count. */
   pins: { monitorId: string; version: number }[]

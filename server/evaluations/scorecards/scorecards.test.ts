@@ -209,7 +209,7 @@ describe('a scorecard', () => {
     expect(await resultOf(id, scorecard.id)).toMatchObject({ score: 0 })
   })
 
-  it('has no result of a conversation whose items have none', async () => {
+  it('has no result of a conversation if its items have none', async () => {
     const scorecard = await makeScorecard([item(greeting, 1)])
     const { id } = await makeConversation(server, key)
     await server.drain()
@@ -470,7 +470,7 @@ describe('an experiment', () => {
     expect([outcomes[0].arms.a, outcomes[0].arms.b]).toMatchObject([{ mean: 0 }, { mean: 100 }])
   })
 
-  /** Launches an experiment on a scorecard whose only item is a rule that applies to every conversation. */
+  /** Launches an experiment on a scorecard. Its only item is a rule that applies to every conversation. */
   const launchOnRule = async (fields: Fields = {}) => {
     const own = await openExperiments(server)
     key = own.key

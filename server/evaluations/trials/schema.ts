@@ -67,7 +67,7 @@ const Count = Type.Integer({ minimum: 0 })
 const Evidence = Closed({
   turn: { ...Count, description: 'The index of the turn, starting at 0.' },
   quote: Type.String({ description: 'The quote from the turn.' }),
-  field: Type.Optional(Type.String({ description: 'The field whose value the quote contains.' })),
+  field: Type.Optional(Type.String({ description: 'The field with the value that the quote contains.' })),
 })
 
 const StoredResult = Closed({

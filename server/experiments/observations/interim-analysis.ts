@@ -18,7 +18,7 @@ type Counted = {
   experiment: StoredExperiment
   outcomes: StoredOutcome[]
   sums: ExactOutcome[]
-  /** The positions of outcomes whose sums changed. */
+  /** The positions of outcomes with changed sums. */
   changed: Set<number>
   now: Date
 }

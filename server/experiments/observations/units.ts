@@ -108,7 +108,7 @@ export type ChangedUnits = {
   /** The changed units by ID. */
   units: Map<string, ChangedUnit>
   sums: ExactOutcome[]
-  /** The positions of outcomes whose sums changed. */
+  /** The positions of outcomes with changed sums. */
   changed: Set<number>
 }
 

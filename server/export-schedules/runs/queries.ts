@@ -120,8 +120,9 @@ export const updateRun = (trx: Db, org: OrgId, id: string, change: RunChange) =>
     .executeTakeFirstOrThrow()
 
 /**
- * Marks unfinished runs whose attempts may have used another bucket. The caller has locked the schedule, so no delivery
- * starts in the meantime. Runs without an attempt are also marked, because they may already have read the old bucket.
+ * Marks unfinished runs with attempts that may have used another bucket. The caller has locked the schedule, so no
+ * delivery starts in the meantime. Runs without an attempt are also marked, because they may already have read the old
+ * bucket.
  */
 export const markMoved = async (trx: Db, org: OrgId, scheduleId: string): Promise<void> => {
   await trx

@@ -61,7 +61,7 @@ export const parseConversations = (given: ConversationExportConfig, path: string
   }
 }
 
-/** The period of an export whose list has no period. */
+/** The period of an export if its list has no period. */
 const always = { since: '0001-01-01T00:00:00.000Z', until: '9999-12-31T23:59:59.999Z' }
 
 /** Returns the period of a filter at the current time. */

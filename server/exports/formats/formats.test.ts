@@ -114,7 +114,7 @@ const observedRowOf = (outcomes: number): fc.Arbitrary<SliceRow> => {
   return fc.record({ call, more, results: fc.array(optional(result), times(outcomes)) })
 }
 
-/** The cells for a list of conversations, whose values can be any JSON. */
+/** The cells for a list of conversations. Their values can be any JSON. */
 const cellsOfList = {
   columns: [
     ...callColumns,

@@ -6,7 +6,7 @@ import { parquet } from './parquet.ts'
 
 const layout = layoutOf(2, true)
 
-/** Returns a row whose call has no other data, with a result only from the first monitor. */
+/** Returns a row for a call without other data, with a result only from the first monitor. */
 const bareRow = (number: number): SliceRow => ({
   call: {
     conversation_id: '0198f000-0000-7000-8000-0123456789ab',

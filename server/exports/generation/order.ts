@@ -40,7 +40,7 @@ export type ConversationOrder = FileOrder & {
   selection: Selection<Similar[]> & { since: string; until: string }
   sorting: Sorting
   cells: ConversationCell[]
-  /** The monitors whose results have all columns. */
+  /** The monitors with all columns for their results. */
   monitorIds: string[]
 }
 

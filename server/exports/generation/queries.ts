@@ -421,7 +421,7 @@ export const countCallsBetween = async (db: Db, org: OrgId, { first, last }: Str
 
 type Statement = { text: string; values: unknown[] }
 
-/** Opens a cursor for a statement whose rows are all read. */
+/** Opens a cursor for a statement from which all rows are read. */
 export const openCursor = async (db: Db, _org: OrgId, { text, values }: Statement): Promise<void> => {
   await db.query('SET LOCAL cursor_tuple_fraction = 1')
   await db.query(`DECLARE calls NO SCROLL CURSOR FOR ${text}`, values)

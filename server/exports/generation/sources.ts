@@ -58,7 +58,7 @@ export type ExportSource = {
   maxRows: number
   /** Yields the calls in their order. */
   pages: (size: Size) => AsyncGenerator<CallPage>
-  /** Completes the cells of a slice whose results have been read. */
+  /** Completes the cells of a slice after its results have been read. */
   complete: (slice: Slice) => Slice
 }
 

@@ -52,8 +52,8 @@ export const findingConversations = (app: App, { db, clock }: Deps): void => {
         operationId: 'attachConversation',
         summary: 'Attach a conversation to a finding',
         description:
-          'Returns 201, or 200 if the conversation was already attached. Returns 409 (covered by `default`) if the ' +
-          'finding was merged into another or already has 10,000 conversations.',
+          'Returns 201, or 200 if the conversation was already attached. Returns 409 if the finding was merged into ' +
+          'another or already has 10,000 conversations.',
         params: IdParams,
         querystring: NoQuery,
         body: FindingAttach,

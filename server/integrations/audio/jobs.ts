@@ -9,7 +9,7 @@ import { attachWaiting, dropFile } from './waiting.ts'
 const batch = 100
 
 /**
- * Attaches waiting recordings whose conversations arrived through another source or at the same time. Deletes
+ * Attaches waiting recordings of conversations that arrived through another source or at the same time. Deletes
  * recordings that have waited too long.
  */
 export const sweepWaitingRecordings = defineSweep({

@@ -60,7 +60,7 @@ export const takeExpired = (trx: Db, org: OrgId, externalId: string, now: Date) 
 export const takeWaitingOf = (trx: Db, org: OrgId, integrationId: string) =>
   deleteWaiting(trx, org, sql`integration_id = ${integrationId}`)
 
-/** Selects recordings whose conversation exists, or which have waited long enough. */
+/** Selects recordings that belong to an existing conversation, or have waited long enough. */
 const due = (org: OrgId | RawBuilder<OrgId>, now: Date) => sql<boolean>`(w.expires_at <= ${now} OR EXISTS (
   SELECT FROM conversations c WHERE c.organization_id = ${org} AND c.external_id = w.external_id))`
 

@@ -22,7 +22,7 @@ import { objectsIn } from './sent-call.ts'
 import { shortIdOf } from './short-id.ts'
 
 /**
- * Receives requests from other platforms' clients whose base URL was changed. The paths are the ones that the clients
+ * Receives requests from other platforms' clients that have a changed base URL. The paths are the ones that the clients
  * use.
  */
 

@@ -27,7 +27,7 @@ export const findKnown = async (trx: Db, org: OrgId, integrationId: string, exte
 
 type KnownCalls = Awaited<ReturnType<typeof findKnown>>
 
-/** Returns each call once. Omits calls whose ID can't be stored. */
+/** Returns each call once. Omits calls with an ID that can't be stored. */
 export const namedCalls = (calls: Listed[]): Listed[] => {
   const sound = calls.filter(({ externalId }) => externalId.length <= longestId && !holdsUnsoundText(externalId))
   return [...new Map(sound.map((call) => [call.externalId, call])).values()]

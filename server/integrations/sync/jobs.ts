@@ -144,7 +144,7 @@ export const syncCalls = defineJob({
   },
 })
 
-/** Removes gaps whose call has been stored or erased, and returns the gaps to fetch. */
+/** Removes gaps for calls that have been stored or erased, and returns the gaps to fetch. */
 const takeUpGaps = async (trx: Db, org: OrgId, integrationId: string, now: Date) => {
   const due = await listDueGaps(trx, org, integrationId, now, retriedARun)
   const known = await findKnown(trx, org, integrationId, due)

@@ -45,7 +45,7 @@ export type BatchClient = {
     upload: { marker: string; file: string | null },
     signal: AbortSignal,
   ) => Promise<RemoteBatch>
-  /** Finds a batch that was sent, but whose ID is unknown. */
+  /** Finds a batch that was sent, but has an unknown ID. */
   find: (sent: Sent, signal: AbortSignal) => Promise<RemoteBatch | undefined>
   get: (id: string, signal: AbortSignal) => Promise<RemoteBatch>
   cancel: (id: string, signal: AbortSignal) => Promise<void>

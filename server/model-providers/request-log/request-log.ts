@@ -40,7 +40,7 @@ const add = (made: OwnedRequests, { durationMs, fault }: Request, now: Date): vo
 /** Counts the responses of model endpoints for each organization, and measures their speed. */
 export const openRequestLog = ({ db, clock, log }: { db: Db; clock: Clock; log: Log }): RequestLog => {
   let pending = new Map<string, OwnedRequests>()
-  /** The organizations and models whose last request failed. */
+  /** The organizations and models for which the last request failed. */
   const failing = new Set<string>()
   let timer: NodeJS.Timeout | undefined
   let storing: Promise<void> = Promise.resolve()

@@ -149,7 +149,7 @@ export const joinTexts = (blocks: readonly unknown[], isText: (block: Record<str
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
 
-/** Returns the models in a list whose entries have these properties. */
+/** Returns the models in a list with entries that have these properties. */
 export const readModels = (
   list: unknown,
   { id: idName, name: nameName }: { id: string; name?: string },

@@ -29,7 +29,7 @@ const schema = {
 const prompt = { system: 'Judge the transcript.', user: '<transcript>\n{"text":"Grüezi"}\n</transcript>', schema }
 const answer = '{"reasoning":"It shows.","score":null,"result":"affected"}'
 
-/** Opens an endpoint whose provider is a stand-in, using the client for tenants' URLs. */
+/** Opens an endpoint with a stand-in as its provider, using the client for tenants' URLs. */
 const open = async (
   kind: ProviderKind,
   { answering = () => ({ text: answer }), ...settings }: { answering?: Answering } & Partial<ProviderSettings> = {},

@@ -107,7 +107,7 @@ export const requestSchema = (definitions: readonly JudgeDefinition[]): object =
   return object(Object.fromEntries(definitions.map(({ output }, at) => [nameInRequest(at), answerSchema(output)])))
 }
 
-/** Checks the properties whose names and values don't depend on the monitor. */
+/** Checks the properties with names and values that don't depend on the monitor. */
 const compileAnswer = <T>(own: Record<string, object>, ofEvidence: Record<string, object> = {}) =>
   compileStrict<JudgeAnswer & T>(
     object({

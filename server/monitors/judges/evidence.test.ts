@@ -17,7 +17,7 @@ describe('a quote in the words of its turn is kept', () => {
     ['typographic marks for straight ones', 1, 'I´d like', 'I’d like'],
     ['another case', 2, 'always SHIPS', 'ALWAYS ships'],
     [
-      'after a letter whose lower case is longer',
+      'after a letter with a longer lowercase form',
       2,
       'istanbul always ships café cups 🙂 fast',
       'İstanbul ALWAYS ships café cups 🙂 fast',

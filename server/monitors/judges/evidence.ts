@@ -26,7 +26,7 @@ const fold = (text: string): string => text.toWellFormed().normalize('NFC').repl
 
 /**
  * Normalizes characters that models change when they copy text: typographic marks, dashes, and case. The length stays
- * the same, so that positions match the text. (İ is the only character whose lowercase form is longer.)
+ * the same, so that positions match the text. (İ is the only character with a longer lowercase form.)
  */
 const plain = (folded: string): string =>
   folded

@@ -68,7 +68,7 @@ describe('a response', () => {
     ['none', [], /did not quote the transcript$/],
     ['an invented one', [{ turn: 2, quote: 'I hate you' }], /did not quote the turn/],
     ['one of another turn', [{ turn: 1, quote: 'Go away' }], /did not quote the turn/],
-  ])('of affected whose evidence is %s is unscored', async (_, evidence, reason) => {
+  ])('of affected with evidence that is %s is unscored', async (_, evidence, reason) => {
     const { judgeOne, asked } = await makeJudge(() => answer({ result: 'affected', score: 9, evidence }))
     const expected = { status: 'unscored', result: null, score: null, evidence: [], reasoning: 'It shows.' }
     for (const definition of [polite, rudeness]) {

@@ -186,7 +186,7 @@ describe('an extraction', () => {
     expect(await extract(given)).toMatchObject({ fields: { amount: null, order: null }, unsupportedFields: [] })
   })
 
-  it('has lists whose entries are quoted from several turns', async () => {
+  it('has lists with entries that are quoted from several turns', async () => {
     const said = makeTurns(...Array.from({ length: 60 }, (_, at) => `Also topic number ${at + 100}.`), 'It cost 12.')
     const topics = said.slice(0, 60).map((_, at) => `topic number ${at + 100}`)
     const evidence = [

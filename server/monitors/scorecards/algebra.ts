@@ -4,7 +4,7 @@ export type NotApplicableRule = 'exclude' | 'full' | 'zero'
 
 export type ScorecardItem = {
   monitorId: string
-  /** The version whose results count. If missing, the newest version with a result counts. */
+  /** The version with the results that count. If missing, the newest version with a result counts. */
   version?: number
   points: number
   notApplicable: NotApplicableRule

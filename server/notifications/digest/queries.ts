@@ -17,7 +17,7 @@ export const listOrganizationsWithDueAllOrgs = async (db: Db, now: Date): Promis
   return rows
 }
 
-/** Lists the people whose digests are due. */
+/** Lists the people for whom digests are due. */
 export const listDue = (db: Db, org: OrgId, now: Date, page: Page) =>
   db
     .selectFrom('notification_preferences as p')

@@ -11,7 +11,7 @@ type Rule = {
   audited?: string
 }
 
-/** The resources whose changes are announced, by their names in paths. */
+/** The resources for which changes are announced, by their names in paths. */
 const resources = {
   conversations: { role: 'viewer' },
   /** Monitor results. The ID is the conversation's ID. */

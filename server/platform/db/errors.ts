@@ -60,7 +60,7 @@ export const isPassingDatabaseError = (error: unknown): boolean => {
 }
 
 /**
- * The SQLSTATE classes for a lost or rejected connection, and for a conflict with recovery, whose message is in the
+ * The SQLSTATE classes for a lost or rejected connection, and for a conflict with recovery. Its message is in the
  * server's language. Reads on a standby can't fail with serialization errors or deadlocks for any other reason.
  */
 const standbyStates = /^(08|28|57P0[123]$|53300$|40001$|40P01$)/

@@ -23,7 +23,7 @@ declare module 'fastify' {
     access?: Access
     /** The format of the body. JSON is the default. */
     takes?: BodyKind
-    /** The property of a JSON body that contains a long list, whose items are read one by one. */
+    /** The property of a JSON body that contains a long list. Its items are read one by one. */
     list?: string
     /** The property of a JSON body, or of each item, that the handler receives as text if it is long. */
     apart?: string

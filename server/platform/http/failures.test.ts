@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { addFailures } from './failures.ts'
 import { watchMethods } from './methods.ts'
 
-it('answers an aborted request, whose error has a number as its code, in the format of the API', async () => {
+it('answers an aborted request in the format of the API, although the error’s code is a number', async () => {
   const app = fastify()
   addFailures(app, watchMethods(app))
   app.get('/aborted', async () => AbortSignal.abort().throwIfAborted())

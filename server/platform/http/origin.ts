@@ -26,5 +26,5 @@ export const checkOrigin = ({ headers }: FastifyRequest, { config, baseUrl }: Ow
   const { origin, host } = headers
   if (origin === new URL(baseUrl()).origin) return
   if (origin !== undefined && config.baseUrl === undefined && isFromThisMachine(origin, host)) return
-  throw new ApiError('forbidden', `Only pages of ${baseUrl()} can send this request. Open Earshot there.`)
+  throw new ApiError('forbidden', `Only pages from ${baseUrl()} can send this request. Open Earshot there.`)
 }

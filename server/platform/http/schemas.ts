@@ -114,7 +114,7 @@ const ErrorBody = Closed(
   { title: 'Error' },
 )
 
-/** The response headers whose meaning goes beyond HTTP. */
+/** The response headers with a meaning that goes beyond HTTP. */
 const headers = {
   Location: 'The address of the resource, or the redirect’s target.',
   'Retry-After': 'How many seconds to wait before retrying.',

@@ -5,7 +5,7 @@ const maxEntries = 20_000
 
 type Options<T> = {
   load: (hash: string) => Promise<T>
-  /** Returns the organization whose changes affect the entry, or undefined if any could. */
+  /** Returns the organization with changes that affect the entry, or undefined if any could. */
   orgOf: (known: T) => string | undefined
 }
 

@@ -12,7 +12,7 @@ import { isAddress } from './smtp-url.ts'
 type MailDeps = { jobs: Pick<Jobs, 'enqueueMany'>; config: Pick<Config, 'smtp'>; clock: Clock }
 
 /**
- * `to` contains plain addresses, each of which gets a separate email. `text` is plain text whose lines can have any
+ * `to` contains plain addresses, each of which gets a separate email. `text` is plain text, and its lines can have any
  * length. `html` is the formatted version of the same text.
  */
 export type Mail = { to: string[]; subject: string; text: string; html?: string }

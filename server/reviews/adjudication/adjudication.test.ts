@@ -12,7 +12,7 @@ beforeEach(async () => {
 })
 
 describe('two reviews that differ', () => {
-  it('are adjudicated once by a third person, whose decision counts', async () => {
+  it('are adjudicated once by a third person, and that decision counts', async () => {
     const { key } = reviewing
     const third = await reviewing.makeReviewer()
     const { id, conversationId, monitorId, reviewIds } = await makeDispute(server, key)

@@ -27,7 +27,7 @@ export const findClaimable = async (db: Db, org: OrgId, claim: Claim): Promise<s
   return rows[0]?.id
 }
 
-/** Finds the person's oldest expired review whose slot is free. */
+/** Finds the person's oldest expired review with a free slot. */
 export const findOwnLapsed = async (db: Db, org: OrgId, { bucketId, userId, now }: Claim) => {
   const { rows } = await sql<{ id: string }>`
     SELECT r.conversation_id AS id FROM reviews r

@@ -57,7 +57,7 @@ If this wasn't you, contact an admin of your organization or the operator of Ear
 `
 
 /**
- * Returns the error for an address that can't be confirmed. It may belong to someone else, whose invitations would then
+ * Returns the error for an address that can't be confirmed. It may belong to someone else. Their invitations would then
  * open this account.
  */
 const cannotConfirm = () =>

@@ -93,8 +93,8 @@ const decide = (
 }
 
 /**
- * Returns whether the file is an original whose recording was redacted once, and then refused. Redacted content stays
- * redacted, even if the organization no longer redacts, so this file is never served.
+ * Returns whether the file is the original of a recording that was redacted once, and then refused. Redacted content
+ * stays redacted, even if the organization no longer redacts, so this file is never served.
  */
 const isOnlyOriginal = ({ blobKey, redactedSpans }: Pick<Recording, 'blobKey' | 'redactedSpans'>): boolean =>
   blobKey === null && redactedSpans !== null

@@ -7,8 +7,8 @@ import type { Segment } from '../voice/segments.ts'
 import { findMisfit } from './times-fit.ts'
 
 /**
- * Plans which spans of a recording are redacted: those of redacted words, turns without text, and telephone keys. A recording
- * whose speech nobody has transcribed is refused.
+ * Plans which spans of a recording are redacted: those of redacted words, turns without text, and telephone keys. A
+ * recording without transcribed speech is refused.
  */
 
 type Plan = { spans: RedactedSpan[] } | { refused: string }

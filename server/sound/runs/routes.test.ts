@@ -90,7 +90,7 @@ describe('a run', () => {
     expect(await measuredAt(phone)).toBe(before[1])
   })
 
-  it('counts recordings whose file is missing, and goes on', async () => {
+  it('counts recordings with a missing file, and goes on', async () => {
     const { org, record, forget, run } = await open()
     const lost = await record()
     await record()

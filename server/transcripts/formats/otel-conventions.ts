@@ -22,7 +22,7 @@ const nest = (into: JsonObject, path: string[], value: unknown): void => {
   nest(inner, rest, value)
 }
 
-/** Returns the entries of an object whose names are numbers, in order. */
+/** Returns the entries of an object with numbers as names, in order. */
 const numbered = (value: unknown): JsonObject[] =>
   Object.entries(objectOf(value))
     .filter(([name, entry]) => /^\d{1,6}$/.test(name) && isObject(entry))

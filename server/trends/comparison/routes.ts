@@ -32,7 +32,7 @@ const Compared = Closed({
   monitorName: Type.String(),
   change: Choice(changes, {
     description:
-      'Whether the affected rate rose or fell. unclear: the interval of the difference includes 0, or data are missing.',
+      'Whether the affected rate rose or fell. unclear: the interval of the difference includes 0, or data is missing.',
   }),
   current: Period,
   previous: Period,

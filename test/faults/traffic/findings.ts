@@ -1,4 +1,4 @@
-// Creates findings with conversations. A creation can't be repeated safely, so a finding whose response was lost may
+// Creates findings with conversations. A creation can't be repeated safely, so after a lost response, a finding may
 // exist or not.
 import type { Stage, Traffic } from '../stage.ts'
 import type { ConversationTraffic } from './conversations.ts'

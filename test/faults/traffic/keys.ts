@@ -1,4 +1,4 @@
-// Creates and revokes keys. A creation can't be repeated safely, so a key whose response was lost may exist once or not
+// Creates and revokes keys. A creation can't be repeated safely, so after a lost response, a key may exist once or not
 // at all.
 import type { Stage, Traffic } from '../stage.ts'
 

@@ -37,7 +37,7 @@ export const openReviews = async ({
     const { status } = await client.send('PATCH', `/v1/reviews/${id}`, [200, 409], { key, body: completion(rating) })
     if (status === 200) completed.set(id, rating)
   }
-  /** Lists granted claims whose response was lost. */
+  /** Lists granted claims with a lost response. */
   const listBegun = async ({ userId, key }: Reviewer): Promise<string[]> => {
     const path = `/v1/reviews?status=in_progress&reviewerUserId=${userId}&limit=200`
     const { body } = await client.send('GET', path, [200], { key })

@@ -15,7 +15,7 @@ export const impolite = (given: object = {}) =>
 
 type Answering = Parameters<typeof serveModel>[0]
 
-/** Starts a service whose model answers as the current test specifies. */
+/** Starts a service with a model that answers as the current test specifies. */
 export const serverWithModel = async (env: Record<string, string> = {}) => {
   let answering: Answering = () => impolite()
   const model = await serveModel((asked, number) => answering(asked, number), afterAll)

@@ -12,7 +12,7 @@ export const listExpiringOrganizationsAllOrgs = (db: Db, now: Date) =>
 
 export type Expired = { conversationId: string; expiresAt: Date }
 
-/** Lists recordings whose files are due for deletion, oldest first. */
+/** Lists recordings with files that are due for deletion, oldest first. */
 export const listExpired = (db: Db, org: OrgId, now: Date, limit: number, after: Expired | undefined) =>
   db
     .selectFrom('recordings')

@@ -26,7 +26,7 @@ const byConversation = <Row extends { conversationId: string }>(rows: Row[]) => 
 
 type Options = {
   include: readonly Includable[]
-  /** The conversations whose results and findings the caller cannot see yet. */
+  /** The conversations with results and findings that the caller cannot see yet. */
   findHidden: (ids: string[]) => Promise<string[]>
 }
 

@@ -112,7 +112,7 @@ export const listPageCosts = async (db: Db, org: OrgId, rows: PageRow[]): Promis
   return found.rows
 }
 
-/** The measures of conversations whose recordings were measured. */
+/** The measures of conversations with measured recordings. */
 export const listPageSounds = async (db: Db, org: OrgId, rows: PageRow[]) =>
   db
     .selectFrom('conversations')

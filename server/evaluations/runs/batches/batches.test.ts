@@ -111,7 +111,7 @@ describe.each(kinds)('a run in batches at a provider of kind %s', (kind) => {
     expect(batches.removed).toContain(kind === 'anthropic' ? batches.batches[0]?.id : batches.batches[0]?.file)
   })
 
-  it('finds a batch whose submission was interrupted, and does not submit it again', async () => {
+  it('finds a batch after its submission was interrupted, and does not submit it again', async () => {
     const { batches, asked } = await makeProvider(kind)
     await makeCalls(3)
     const judge = await makeJudge()

@@ -134,7 +134,7 @@ const submit = async (task: Task): Promise<Next> => {
   return { afterSeconds: pollSeconds }
 }
 
-/** Searches the provider for a batch whose submission was interrupted. */
+/** Searches the provider for a batch after its submission was interrupted. */
 const findSubmitted = async (task: Task): Promise<Next> => {
   const { deps, org, attempt, batch, judging, isWanted } = task
   const since = batch.submittingAt ?? batch.createdAt

@@ -92,8 +92,8 @@ export const deleteGap = async (trx: Db, org: OrgId, integrationId: string, exte
 }
 
 /**
- * Selects gaps whose call has been stored from any source. They are deleted, because the ID of a call must not outlive
- * the call.
+ * Selects gaps for calls that have been stored from any source. They are deleted, because the ID of a call must not
+ * outlive the call.
  */
 export const storedGaps = dueRows({
   table: 'integration_sync_gaps',

@@ -53,7 +53,7 @@ const patternOf = (checker: Checker, node: SyntaxNode, ignoreCase: boolean): Pat
 type Call = { receiver: SyntaxNode; args: [SyntaxNode] }
 
 /**
- * Registers a method whose only argument is checked when the rule is saved. It replaces the library's methods with the
+ * Registers a method. Its only argument is checked when the rule is saved. It replaces the library's methods with the
  * same name and number of arguments, for every type.
  */
 const method = (

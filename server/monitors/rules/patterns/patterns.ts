@@ -130,7 +130,7 @@ const searchBy = (engine: RE2JS, needed: Needed | undefined): Pattern => ({
   bytes: stateBytes + stepsOf(engine) * stepBytes,
 })
 
-/** Opens a pattern. Throws a PatternFault, whose message completes a sentence. */
+/** Opens a pattern. Throws a PatternFault with a message that completes a sentence. */
 export const openPattern = (source: string, { ignoreCase }: { ignoreCase: boolean }): Pattern => {
   checkSize(source)
   try {

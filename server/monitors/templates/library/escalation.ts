@@ -28,7 +28,7 @@ export const escalation = [
   rule({
     key: 'transferred',
     name: 'Transferred',
-    description: 'A human takes over, or a tool whose name contains “transfer” or “handoff” is called.',
+    description: 'A human takes over, or a tool is called that has “transfer” or “handoff” in its name.',
     expression:
       "turns.by('human_agent').size() > 0 || turns.exists(t, t.kind == 'tool_call' && t.tool.name.matches('(?i)transfer|hand_?off|escalat'))",
     affected: talk('customer: A person, please.', use('transfer_call', 'ok'), 'human_agent: Hello, this is Kim.'),

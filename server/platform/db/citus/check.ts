@@ -14,7 +14,7 @@ export type NodeState = { node: string; shardGroups: number; bytes: number; isRe
 export type ShardGroup = { node: string; bytes: number; organizations: { slug: string; id: string }[] }
 
 export type PlacementCheck = {
-  /** Tables whose placement is wrong. Both the expected and the actual placement are listed. */
+  /** Tables that are in the wrong place. Both the expected and the actual placement are listed. */
   misplaced: { table: string; is: string; shouldBe: string }[]
   /** The statements that `db distribute` would run, for example for the tables of a new release. */
   left: Statement[]

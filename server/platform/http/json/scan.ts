@@ -45,18 +45,18 @@ export type Apart = Span & JsonCounts
 export type ScanResult = JsonCounts & {
   deepest: number
   apart: Apart | undefined
-  /** The list whose items are read one by one, without brackets. */
+  /** The list with items that are read one by one, without brackets. */
   list: (Span & { items: Span[] }) | undefined
   /** Whether a property that is read separately occurs twice. */
   isRepeated: boolean
 }
 
 export type ScanOptions = {
-  /** The top-level property whose value is read separately. */
+  /** The top-level property with a value that is read separately. */
   apart?: string | undefined
-  /** The top-level property that contains a list whose items are read one by one. */
+  /** The top-level property that contains a list with items that are read one by one. */
   list?: string | undefined
-  /** The maximum number of list items whose positions are returned. */
+  /** The maximum number of returned positions of list items. */
   mostItems?: number | undefined
 }
 
