@@ -206,6 +206,7 @@ describe('suggestions', () => {
       'mentions money never came back',
       'meaning: money never came back',
     ])
+    expect(texts('category: other by nobody yet')).toEqual(['mentions category: other by nobody yet'])
     expect(texts('refund')).toContain('category: Asks for a refund by Topics by call')
     expect(texts('category')).toContain('category: No category fits by Topics by call')
     expect(texts('pl')).toContain('plan is ')

@@ -121,6 +121,10 @@ const beginnings: Record<string, keyof Part> = {
   'field ': 'fields',
 }
 
+/** Returns whether a text has several words that don't begin a phrase of another kind. */
+const isSentence = (text: string): boolean =>
+  /\s/.test(text) && !/[:<>=≥≤]/.test(text) && !/^(metric|signal|sound|field|duration|mentions)\s/i.test(text)
+
 export type Suggestion = { text: string; count?: number | undefined; part?: Part | undefined }
 
 type Counted = { text: string; count: number }
@@ -173,7 +177,7 @@ export const suggest = (typed: string, words: Vocabulary, known: Known, without:
     ...(text === '' ? [] : begun.map((start) => ({ text: start }))),
     ...(text === '' || whole || ofFields.length > 0
       ? []
-      : [`mentions ${text}`, ...(text.includes(' ') ? [`meaning: ${text}`] : [])].filter(allows).map(complete)),
+      : [`mentions ${text}`, ...(isSentence(text) ? [`meaning: ${text}`] : [])].filter(allows).map(complete)),
   ]
   const byText = new Map(all.map((suggestion) => [suggestion.text, suggestion]))
   return [...byText.values()].slice(0, mostSuggestions)
