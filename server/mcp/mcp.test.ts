@@ -17,7 +17,7 @@ import { serviceKey, testServer } from '../../test/server.ts'
 import { makeAlignable, makeAlignment } from '../../test/support/alignments.ts'
 import { tools } from './tools.ts'
 
-const server = await testServer()
+const server = await testServer({ EARSHOT_EMBEDDINGS: 'on' })
 const { call, origin } = server
 
 const connect = async (key: string, mode: 'legacy' | { pin: string } = 'legacy') => {
@@ -109,6 +109,7 @@ describe('tools', () => {
       list_monitor_results: { id: monitor.id },
       get_finding: { id: finding.id },
       list_finding_conversations: { id: finding.id },
+      find_similar_findings: { title: 'Refunds are promised' },
       create_finding: { title: 'Refunds are promised' },
       attach_conversation: { id: finding.id, conversationId },
       create_export: { operationId: randomUUID(), config },

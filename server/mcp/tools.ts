@@ -23,6 +23,11 @@ export type Tool = {
   link?: string
 }
 
+const markdown: NonNullable<Tool['written']>[string] = {
+  schema: { type: 'string', maxLength: 10_000, description: 'In Markdown.' },
+  read: richTextOf,
+}
+
 export const tools: Tool[] = [
   {
     name: 'search_conversations',
@@ -222,17 +227,21 @@ export const tools: Tool[] = [
     about: 'List the conversations attached to a finding.',
   },
   {
+    name: 'find_similar_findings',
+    title: 'Find similar findings',
+    operationId: 'findSimilarFindings',
+    about: 'Find open findings that mean the same as a title, before you create one.',
+    written: { description: markdown },
+  },
+  {
     name: 'create_finding',
     title: 'Create a finding',
     operationId: 'createFinding',
     page: '/findings/',
     about:
-      'Create a finding. First check with list_findings that it does not exist yet. Then attach example conversations.',
+      'Create a finding. First check with find_similar_findings that it does not exist yet. Then attach example conversations.',
     written: {
-      description: {
-        schema: { type: 'string', maxLength: 10_000, description: 'In Markdown.' },
-        read: richTextOf,
-      },
+      description: markdown,
     },
   },
   {
