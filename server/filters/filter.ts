@@ -214,19 +214,22 @@ const SimilarTo = Closed(
         examples: ['The customer was promised a refund that never arrived'],
       }),
     ),
-    conversationId: Type.Optional({ ...Id, description: 'Conversations like this one, without itself.' }),
+    conversationId: Type.Optional({
+      ...Id,
+      description: 'Conversations like this one. The conversation itself is left out.',
+    }),
     turn: Type.Optional(
       Type.Integer({
         minimum: 0,
         maximum: 1_000_000,
-        description: 'Only compares this turn of `conversationId`, by its index in the transcript.',
+        description: 'Compares only this turn of `conversationId`, given by its index in the transcript.',
       }),
     ),
     minimumSimilarity: Type.Optional(
       Type.Number({
         minimum: 0,
         maximum: 1,
-        description: 'How similar the nearest passage must at least be. The default depends on the model.',
+        description: 'The minimum similarity of the nearest passage. The default depends on the model.',
         examples: [0.6],
       }),
     ),

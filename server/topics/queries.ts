@@ -134,7 +134,7 @@ export const listBuiltAllOrgs = (db: Db) =>
     .select([sql<OrgId>`organization_id`.as('id'), 'built_at as builtAt'])
     .execute()
 
-/** Counts the conversations since a time whose first passage a model has embedded. */
+/** Counts the conversations since a time for which a model has embedded the first passage. */
 export const countFirstPassages = async (db: Db, org: OrgId, model: number, since: Date): Promise<number> => {
   const { rows } = await sql<{ count: number }>`
     SELECT count(*) AS count FROM conversation_passages p

@@ -28,8 +28,8 @@ export const topics = (app: App, deps: Deps): void => {
         operationId: 'listTopics',
         summary: 'List topics',
         description:
-          'Topics are what customers ask for first, found once a day without a model provider. Related topics have a ' +
-          '`groupId`; groups are part of the list. Conversations whose customer says nothing don’t count.',
+          'Topics are what customers ask for first. Earshot finds them once a day, without a model provider. Related ' +
+          'topics have a `groupId`; groups are part of the list. Conversations in which the customer says nothing don’t count.',
         querystring: TopicQuery,
         response: answers({ 200: TopicList }, 400, 401),
       },

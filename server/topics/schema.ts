@@ -29,12 +29,12 @@ const topicFields = {
     ...Id,
     description: 'The group of the topic. Null for groups, and for topics without related ones.',
   }),
-  hidden: Type.Boolean({ description: 'Whether the list leaves out the topic.' }),
-  createdAt: { ...Timestamp, description: 'When a build found the topic for the first time.' },
+  hidden: Type.Boolean({ description: 'Whether lists leave out the topic.' }),
+  createdAt: { ...Timestamp, description: 'When a build first found the topic.' },
 }
 
 const endFields = {
-  endedAt: Nullable({ ...Timestamp, description: 'When a build no longer found the topic.' }),
+  endedAt: Nullable({ ...Timestamp, description: 'When builds stopped finding the topic.' }),
   mergedIntoId: Nullable({ ...Id, description: 'The topic that has most of the ended topic’s conversations.' }),
 }
 
@@ -54,7 +54,7 @@ const TopicFigures = Closed(
     ...topicFields,
     conversations: { ...Count, description: 'The conversations of the topic that started in the period.' },
     share: { ...Share, description: 'Their share of all conversations with words. Null if there are none.' },
-    previousShare: { ...Nullable(ShareOf), description: 'The share in the period of the same length before.' },
+    previousShare: { ...Nullable(ShareOf), description: 'The share in the preceding period of the same length.' },
     surprise: {
       ...Nullable(Type.Number()),
       description:
@@ -115,7 +115,7 @@ export const TopicDetail = Closed(
       Closed({
         kind: Choice(['created', 'split', 'merged', 'ended']),
         topicIds: Type.Array(Id, {
-          description: 'The topics that it was split into, the first being itself, or those that were merged into it.',
+          description: 'The topics that it was split into, starting with itself, or those that were merged into it.',
         }),
         at: Timestamp,
       }),
@@ -127,7 +127,7 @@ export const TopicDetail = Closed(
 
 export const TopicUpdate = Closed(
   {
-    label: Type.Optional(Nullable({ ...Name, description: 'A name for the topic. Null: its terms.' })),
+    label: Type.Optional(Nullable({ ...Name, description: 'A name for the topic. Null uses its terms.' })),
     hidden: Type.Optional(Type.Boolean()),
   },
   { title: 'TopicUpdate', minProperties: 1, examples: [{ label: 'Late refunds' } satisfies object] },
@@ -140,7 +140,7 @@ export const TopicConversationPage = Page(
     {
       conversationId: Id,
       topicId: { ...Id, description: 'The topic. For a group, one of its topics.' },
-      similarity: Type.Number({ description: 'The similarity to the middle of the topic: a cosine.' }),
+      similarity: Type.Number({ description: 'The cosine similarity to the center of the topic.' }),
       startedAt: Timestamp,
     },
     { title: 'TopicConversation' },

@@ -124,7 +124,7 @@ export const FoundConversation = Closed(
     similarPassage: Type.Optional(
       Closed(
         {
-          similarity: Type.Number({ description: 'From -1 to 1, where 1 means the same.', examples: [0.71] }),
+          similarity: Type.Number({ description: 'From -1 to 1, where 1 means identical.', examples: [0.71] }),
           firstTurn: Type.Integer({ minimum: 0, description: 'The index of the first turn.' }),
           lastTurn: Type.Integer({ minimum: 0, description: 'The index of the last turn.' }),
         },

@@ -11,7 +11,7 @@ export const SimilarFindings = Closed({
     Closed(
       {
         finding: Finding,
-        similarity: Type.Number({ description: 'From -1 to 1, where 1 means the same.', examples: [0.82] }),
+        similarity: Type.Number({ description: 'From -1 to 1, where 1 means identical.', examples: [0.82] }),
       },
       { title: 'SimilarFinding' },
     ),
