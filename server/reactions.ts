@@ -16,6 +16,7 @@ import { admitOwner } from './api-keys/admit-owner.ts'
 import { revokeKeysOfMember } from './api-keys/revoke.ts'
 import {
   offerConversationsToBuckets,
+  offerEmbeddedToBuckets,
   offerResultsToBuckets,
   offerSettledToBuckets,
   offerTaggedToBuckets,
@@ -94,7 +95,7 @@ const consequences: { [Event in keyof Events]: Reaction<Event>[] } = {
     offerConversationsToBuckets,
     publishStored,
   ],
-  conversationsEmbedded: [assignEmbedded],
+  conversationsEmbedded: [assignEmbedded, offerEmbeddedToBuckets],
   conversationsErasing: [
     noteChanges,
     noteChangedHours,

@@ -122,12 +122,23 @@ export const makeSealedRecording = async (server: TestServer, key: string) => {
   return conversation
 }
 
-/** Stores a topic, which otherwise only jobs create. */
-export const makeTopic = async (server: TestServer, key: string): Promise<string> => {
+/** Stores a topic of a conversation, which otherwise only jobs create. */
+export const makeTopic = async (server: TestServer, key: string, conversationId?: string): Promise<string> => {
   const { organization } = (await server.call('GET', '/v1/me', { key })).body
   const id = newId()
   const values = { organization_id: organization.id, id, is_group: false, terms: ['refund'], created_at: new Date() }
-  await server.deps.db.insertInto('topics').values(values).execute()
+  const { db } = server.deps
+  await db.insertInto('topics').values(values).execute()
+  if (conversationId === undefined) return id
+  const of = { organization_id: organization.id, conversation_id: conversationId }
+  await db
+    .insertInto('conversation_embeddings')
+    .values({ ...of, model: 1 })
+    .execute()
+  await db
+    .insertInto('conversation_topics')
+    .values({ ...of, topic_id: id, similarity: 1, build: 1, started_at: new Date() })
+    .execute()
   return id
 }
 

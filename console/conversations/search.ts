@@ -20,6 +20,7 @@ const lists = [
   'conversationIds',
   'findingIds',
   'tags',
+  'topicIds',
 ]
 
 /** The properties that each condition in these fields must have as text. */

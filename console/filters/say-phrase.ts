@@ -151,6 +151,7 @@ const sayOne = (part: Part, words: Vocabulary): string => {
   if (part.agentVersionIds) return `version: ${part.agentVersionIds.map((id) => `${id.slice(0, 8)}…`).join(', ')}`
   if (part.conversationIds) return `${part.conversationIds.length} chosen`
   if (part.findingIds) return `finding: ${part.findingIds.map((id) => `${id.slice(0, 8)}…`).join(', ')}`
+  if (part.topicIds) return `topic: ${part.topicIds.map((id) => `${id.slice(0, 8)}…`).join(', ')}`
   return `started: ${sayTime(part, words)}`
 }
 

@@ -180,7 +180,7 @@ export const DefinitionFields = ({ kind, problems }: DefinitionFieldsProps) => {
 const beyondScope: (keyof Filter)[] = [
   ...(['text', 'directions', 'statuses', 'since', 'until', 'minDurationSeconds', 'maxDurationSeconds'] as const),
   ...(['customerId', 'reviewStatus', 'bucketId', 'monitors', 'match', 'categories', 'metrics', 'signals'] as const),
-  ...(['sound', 'fields', 'findingIds', 'tags', 'anyOf', 'exclude'] as const),
+  ...(['sound', 'fields', 'findingIds', 'tags', 'topicIds', 'anyOf', 'exclude'] as const),
 ]
 
 /** Shows the fields for the conversations that the monitor evaluates. */

@@ -143,7 +143,7 @@ const saySimilar = ({ similarTo }: Part): string | undefined => {
 /** Describes everything except the channels, which are the subject of the sentence. */
 const sayPart = (part: Part, names: ReadonlyMap<string, string>): string[] => {
   const { directions, statuses, agentIds, agentVersionIds, agentGroupIds, companyIds } = part
-  const { customerId, text, reviewStatus, bucketId, conversationIds, findingIds, tags } = part
+  const { customerId, text, reviewStatus, bucketId, conversationIds, findingIds, tags, topicIds } = part
   return [
     directions && join(directions, 'or'),
     statuses && join(statuses.map(plain), 'or'),
@@ -164,6 +164,7 @@ const sayPart = (part: Part, names: ReadonlyMap<string, string>): string[] => {
     conversationIds && sayConversations(conversationIds, names),
     findingIds && `attached to finding ${sayIds(findingIds, names)}`,
     tags && `tagged ${join(tags.map(quote), 'or')}`,
+    topicIds && `about topic ${sayIds(topicIds, names)}`,
   ].filter((words) => typeof words === 'string')
 }
 

@@ -289,6 +289,7 @@ const fields = {
   ),
   findingIds: List(Id, 'Attached to any of these findings.'),
   tags: List(Tag, 'With any of these tags.'),
+  topicIds: List(Id, 'About any of these topics, or any topic of these groups.'),
   similarTo: Type.Optional(SimilarTo),
 }
 
@@ -499,6 +500,7 @@ const parsePart = (filter: FilterPart): Part =>
     conversationIds: ids(filter.conversationIds),
     findingIds: ids(filter.findingIds),
     tags: filter.tags && normalizeTags(filter.tags),
+    topicIds: ids(filter.topicIds),
     similarTo: likeness(filter.similarTo),
   })
 

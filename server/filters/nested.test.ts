@@ -1,7 +1,14 @@
 import { randomInt } from 'node:crypto'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { makeBucket, makeConversations, makeFinding, makeMonitor, makeOrganization } from '../../test/make.ts'
+import {
+  makeBucket,
+  makeConversations,
+  makeFinding,
+  makeMonitor,
+  makeOrganization,
+  makeTopic,
+} from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
 import { runBulkAction } from '../bulk-actions/lifecycle.ts'
 import { explainFilter } from './explain.ts'
@@ -54,6 +61,7 @@ beforeAll(async () => {
   for (const conversationId of ids.slice(0, 6)) {
     await call('POST', `/v1/findings/${refs.finding}/conversations`, { key, body: { conversationId } })
   }
+  refs.topic = await makeTopic(server, key, ids[3])
   const some = { conversationIds: ids.filter((_, number) => number % 7 === 0) }
   await call('POST', `/v1/buckets/${refs.bucket}/conversations`, { key, body: some })
   for (const [tag, every] of [
@@ -99,6 +107,7 @@ const parts = (): object[] => [
   { conversationIds: ids.filter((_, number) => number % 9 === 0) },
   { tags: ['vip'] },
   { tags: ['vip', 'other'] },
+  { topicIds: [refs.topic] },
 ]
 
 describe('a filter within a filter', () => {

@@ -62,6 +62,7 @@ export type Part<Alike = Likeness> = {
   conversationIds?: string[]
   findingIds?: string[]
   tags?: string[]
+  topicIds?: string[]
   similarTo?: Alike
 }
 
@@ -533,7 +534,7 @@ const soughtClauses = (
   scope: VersionScope = 'historical',
 ): Clause[] => {
   const { agentIds = [], agentVersionIds = [], agentGroupIds = [], companyIds = [], text, metadata = [] } = selection
-  const { bucketId, conversationIds, findingIds, tags, metrics = [], similarTo } = selection
+  const { bucketId, conversationIds, findingIds, tags, topicIds, metrics = [], similarTo } = selection
   const clauses: Clause[] = []
   if (agentIds.length > 1) clauses.push(sql`conversations.agent_id = ANY(${agentIds}::uuid[])`)
   if (agentVersionIds.length > 1) clauses.push(sql`conversations.agent_version_id = ANY(${agentVersionIds}::uuid[])`)
@@ -561,6 +562,13 @@ const soughtClauses = (
     clauses.push(sql`conversations.id IN (
       SELECT g.conversation_id FROM conversation_tags g
       WHERE g.organization_id = ${org} AND g.tag = ANY(${tags}::text[]))`)
+  }
+  if (topicIds !== undefined) {
+    clauses.push(sql`conversations.id IN (
+      SELECT o.conversation_id FROM conversation_topics o
+      WHERE o.organization_id = ${org} AND o.topic_id IN (
+        SELECT t.id FROM topics t WHERE t.organization_id = ${org}
+          AND (t.id = ANY(${topicIds}::uuid[]) OR t.group_id = ANY(${topicIds}::uuid[]))))`)
   }
   clauses.push(...metadata.filter(isSought).map(metadataClause))
   clauses.push(...metrics.map((condition) => metricClause(org, condition)))

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { makeConversations, makeKey, makeOrganization } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
 import { depsWith } from '../../test/support/deps-with.ts'
+import { offerConversations } from '../buckets/arrivals/jobs.ts'
 import { embedNew, embedOlder } from '../embeddings/lifecycle.ts'
 import { dayMs, hourMs } from '../platform/durations.ts'
 import { assignOlder, buildDaily } from './jobs.ts'
@@ -166,6 +167,27 @@ describe('topics', () => {
     expect(rows.get(second as string)).toBeNull()
     const { outliers } = await org.list()
     expect(outliers).toMatchObject({ conversations: expect.any(Number), share: { value: expect.any(Number) } })
+  })
+
+  it('select conversations in filters, also those of a group', async () => {
+    const { data } = await org.list()
+    const count = async (filter: object) =>
+      (await call('POST', '/v1/conversations/count', { key: org.key, body: { filter } })).body.count
+    for (const { id, conversations } of data) expect(await count({ topicIds: [id] })).toBe(conversations)
+    expect(await count({ topicIds: [org.org] })).toBe(0)
+    expect(await count({ exclude: { topicIds: data.map(({ id }) => id) } })).toBe(
+      (await org.rows()).filter(({ topicId }) => topicId === null).length,
+    )
+    const { id, label } = await org.find('pizza')
+    const filter = { topicIds: [id] }
+    const bucket = { name: 'Pizzas', type: 'dynamic', filters: filter }
+    const created = await call('POST', '/v1/buckets', { key: org.key, body: bucket })
+    expect(created.status, created.text).toBe(201)
+    const [added] = await org.make(...about('pizza', 1, 0), ...about('card', 1, 0))
+    await jobs.drain([offerConversations], deps)
+    const { body } = await call('GET', `/v1/buckets/${created.body.id}/conversations`, { key: org.key })
+    expect(body.data.map((item: { conversationId: string }) => item.conversationId)).toEqual([added])
+    expect(label).toContain('pizza')
   })
 
   it('follow changed transcripts, and lose erased conversations', async () => {

@@ -21,6 +21,7 @@ import {
   makePerson,
   makeScheduleBody,
   makeSilentModelProvider,
+  makeTopic,
 } from '../make.ts'
 import {
   hasId,
@@ -94,6 +95,7 @@ const makeTheirs = async ({ id, key }: Org) => {
     destination: (await makeDestination(server, key)).id,
     provider: (await makeSilentModelProvider(server, key)).id,
     finding: (await makeFinding(server, key)).id,
+    topic: await makeTopic(server, key, conversation),
     person,
     notification: notification.id,
   }
@@ -119,6 +121,7 @@ const kinds: [place: RegExp, kind: Kind | undefined][] = [
   [/destinationIds?$/, 'destination'],
   [/fallbackProviderIds$/, 'provider'],
   [/(intoId|findingIds?)$/, 'finding'],
+  [/topicIds$/, 'topic'],
   [/^createBulkAction ids$/, 'conversation'],
   [/^markNotificationsRead ids$/, 'notification'],
   [/userIds?$/i, 'person'],

@@ -7,6 +7,7 @@ import { ApiError } from '../../platform/errors.ts'
 import { attemptEach, eachOfPages } from '../../platform/jobs/attempt-each.ts'
 import { defineJob, OrganizationId } from '../../platform/jobs/define-job.ts'
 import { currentTime, defineSweep } from '../../platform/jobs/define-sweep.ts'
+import type { Events } from '../../platform/reactions.ts'
 import { addConversations } from '../conversations/add-conversations.ts'
 import { lockBucketShared } from '../queries.ts'
 import { weekOf } from '../week.ts'
@@ -47,7 +48,7 @@ export const offerConversations = defineJob({
   },
 })
 
-type News = 'conversations' | 'results' | 'sound' | 'tags'
+type News = 'conversations' | 'results' | 'sound' | 'tags' | 'topics'
 type OfferDeps = Pick<Deps, 'jobs'>
 
 const offer = async ({ jobs }: OfferDeps, trx: Db, org: OrgId, ids: string[], news: News): Promise<void> => {
@@ -89,6 +90,17 @@ export const offerTaggedToBuckets = (
   org: OrgId,
   { conversationIds }: Offered,
 ): Promise<void> => offer(deps, trx, org, conversationIds, 'tags')
+
+/** Queues the check of conversations with topics in the transaction that stores the topics. */
+export const offerEmbeddedToBuckets = (
+  deps: OfferDeps,
+  trx: Db,
+  org: OrgId,
+  { firstPassages }: Events['conversationsEmbedded'],
+): Promise<void> => {
+  const ids = firstPassages.map(({ conversationId }) => conversationId)
+  return offer(deps, trx, org, ids, 'topics')
+}
 
 /** Conversations that arrive more than this long after the end of their week are not sampled. */
 const graceMs = 6 * 60 * 60 * 1_000

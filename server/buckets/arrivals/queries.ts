@@ -7,12 +7,12 @@ import type { Page } from '../../platform/http/paging.ts'
 
 /**
  * Returns whether any bucket checks conversations after this kind of event: when they arrive, when their results
- * arrive, when their sound is measured, or when their tags change.
+ * arrive, when their sound is measured, when their tags change, or when they get a topic.
  */
 export const hasFollowing = async (
   db: Db,
   org: OrgId,
-  news: 'conversations' | 'results' | 'sound' | 'tags',
+  news: 'conversations' | 'results' | 'sound' | 'tags' | 'topics',
 ): Promise<boolean> => {
   const bucket = await db
     .selectFrom('buckets')
@@ -27,6 +27,7 @@ export const hasFollowing = async (
     )
     .$if(news === 'sound', (query) => query.where(sql<boolean>`jsonb_path_exists(filters, '$.**.sound')`))
     .$if(news === 'tags', (query) => query.where(sql<boolean>`jsonb_path_exists(filters, '$.**.tags')`))
+    .$if(news === 'topics', (query) => query.where(sql<boolean>`jsonb_path_exists(filters, '$.**.topicIds')`))
     .limit(1)
     .executeTakeFirst()
   return bucket !== undefined

@@ -176,7 +176,7 @@ export const listStretch = (
   after: RunPosition | undefined,
 ) => {
   const { agentGroupIds: _, text: __, metadata: ___, monitors: ____, match: _____, ...others } = of.filter
-  const { metrics: ______, findingIds: _______, tags: ________, ...simple } = others
+  const { metrics: ______, findingIds: _______, tags: ________, topicIds: ___________, ...simple } = others
   const { anyOf: _________, exclude: __________, ...inOrder } = simple
   return selectStored(db, org, inOrder, of)
     .select(['conversations.id', 'conversations.started_at as startedAt'])

@@ -96,7 +96,7 @@ export const entitlementsOf = (config: Pick<ConversationConfiguration, 'columns'
 
 type Named = { path: string; id: string }
 
-const lists = ['agentIds', 'agentVersionIds', 'agentGroupIds', 'companyIds', 'findingIds'] as const
+const lists = ['agentIds', 'agentVersionIds', 'agentGroupIds', 'companyIds', 'findingIds', 'topicIds'] as const
 
 const idsOfPart = (part: NonNullable<Filter['anyOf']>[number], path: string): Named[] => [
   ...lists.flatMap((name) => (part[name] ?? []).map((id, index) => ({ path: `${path}.${name}[${index}]`, id }))),

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Part, Selection } from '../queries.ts'
 
-type IdList = 'agentIds' | 'agentVersionIds' | 'agentGroupIds' | 'companyIds' | 'findingIds'
+type IdList = 'agentIds' | 'agentVersionIds' | 'agentGroupIds' | 'companyIds' | 'findingIds' | 'topicIds'
 type Names = IdList | 'monitors' | 'categories' | 'fields' | 'bucketId'
 /** The names don't depend on meanings, so resolved filters have them, too. */
 type Named = Pick<Selection<unknown>, Names | 'anyOf' | 'exclude'>
@@ -23,13 +23,14 @@ export const findNames = async (db: Db, org: OrgId, selections: Named[]): Promis
   const groups = all('agentGroupIds')
   const companies = all('companyIds')
   const findings = all('findingIds')
+  const topics = all('topicIds')
   const monitors = parts.flatMap((part) => [
     ...(part.monitors?.map(({ id }) => id) ?? []),
     ...(part.categories ? [part.categories.monitorId] : []),
     ...(part.fields?.map(({ monitorId }) => monitorId) ?? []),
   ])
   const buckets = parts.flatMap((part) => part.bucketId ?? [])
-  if ([agents, versions, groups, companies, findings, monitors, buckets].every((ids) => ids.length === 0))
+  if ([agents, versions, groups, companies, findings, topics, monitors, buckets].every((ids) => ids.length === 0))
     return new Map()
   const { rows } = await sql<{ id: string; name: string }>`
     SELECT id, name FROM agents WHERE organization_id = ${org} AND id = ANY(${agents}::uuid[])
@@ -41,6 +42,9 @@ export const findNames = async (db: Db, org: OrgId, selections: Named[]): Promis
     SELECT id, name FROM buckets WHERE organization_id = ${org} AND id = ANY(${buckets}::uuid[])
     UNION ALL
     SELECT id, title FROM findings WHERE organization_id = ${org} AND id = ANY(${findings}::uuid[])
+    UNION ALL
+    SELECT id, coalesce(label, nullif(array_to_string(terms, ', '), ''), 'without a name') FROM topics
+    WHERE organization_id = ${org} AND id = ANY(${topics}::uuid[])
     UNION ALL
     SELECT id, name FROM monitors
     WHERE organization_id = ${org} AND id = ANY(${monitors}::uuid[]) AND deleted_at IS NULL
