@@ -75,7 +75,9 @@ const makeTurnRule = async (name: string) => {
   }
   const { id } = await ask<Created>('POST', '/v1/monitors', { name, kind: 'rule', definition, enabled: false })
   const runs = `/v1/monitors/${id}/evaluations`
-  const run = await ask<Created>('POST', runs, { conversationIds: await conversationIds(8) })
+  // Conversations that failed are not evaluated.
+  const ids = await conversationIds(8, { statuses: ['completed'] })
+  const run = await ask<Created>('POST', runs, { conversationIds: ids })
   const status = async () => (await ask<{ status: string }>('GET', `${runs}/${run.id}`)).status
   await expect.poll(status, { timeout: 20_000 }).toBe('completed')
   return id
