@@ -113,7 +113,7 @@ type SearchOptions = { minimumSimilarity: number; limit: number; among?: string[
 
 /** Several passages of a conversation can be near, and the order of codes is not exactly that of vectors. */
 const candidatesPerResult = 8
-const [fewestCandidates, mostCandidates] = [400, 20_000]
+const [fewestCandidates, mostCandidates] = [3_000, 20_000]
 
 const listCandidates = async (
   deps: Deps,

