@@ -1,5 +1,6 @@
 import { readTurns } from '../conversations/ingest/tasks.ts'
 import { lockNamedConversations } from '../conversations/queries.ts'
+import { EndpointError } from '../model-providers/requests/endpoint-error.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import type { EmbeddingTerms } from '../platform/embedder.ts'
@@ -9,6 +10,7 @@ import { findCurrentModel } from './model-numbers.ts'
 import { type Passage, passagesOf } from './passages.ts'
 import {
   deleteEmbeddings,
+  deleteProgress,
   insertEmbeddings,
   listHashes,
   listUnembeddedTexts,
@@ -27,24 +29,34 @@ const readPassages = async ({ threads }: Deps, org: OrgId, text: StoredText): Pr
   return passagesOf(await readTurns(threads, org, content, { provider: format, startedAt }))
 }
 
-/** Embeds those conversations that have a transcript, and that the organization's model has not embedded yet. */
-export const embedConversations = async (
+type Read = { text: StoredText; passages: Passage[] }
+type ReadConversations = { model: number; read: Read[] }
+
+/** Reads those conversations that have a transcript, and that the organization's model has not embedded yet. */
+const readConversations = async (deps: Deps, org: OrgId, ids: string[]): Promise<ReadConversations> => {
+  const { number } = await findCurrentModel(deps.db, org)
+  const read: Read[] = []
+  for (const text of await listUnembeddedTexts(deps.database.dbOf(org), org, ids, number)) {
+    read.push({ text, passages: await readPassages(deps, org, text) })
+  }
+  return { model: number, read }
+}
+
+const embedPassages = async (
   deps: Deps,
   org: OrgId,
-  ids: string[],
+  { model: number, read }: ReadConversations,
   terms: EmbeddingTerms,
 ): Promise<NewEmbeddings> => {
-  const { number } = await findCurrentModel(deps.db, org)
-  const texts = await listUnembeddedTexts(deps.database.dbOf(org), org, ids, number)
-  const read: { text: StoredText; passages: Passage[] }[] = []
-  for (const text of texts) read.push({ text, passages: await readPassages(deps, org, text) })
   const all = read.flatMap(({ passages }) => passages.map(({ text }) => text))
   const embedded = (await deps.embedder.embed(org, all, terms)).values()
   const conversations = await mapWithPauses(read, ({ text: { id, hash }, passages }) => ({
     id,
     hash,
     passages: passages.map(({ firstTurn, lastTurn }, position): NewPassage => {
-      const { model, vector } = embedded.next().value ?? { model: 0, vector: new Float32Array() }
+      const { value } = embedded.next()
+      if (!value) throw new Error('The embedder returned too few vectors')
+      const { model, vector } = value
       const code = codeOf(vector)
       return {
         conversationId: id,
@@ -60,7 +72,45 @@ export const embedConversations = async (
   return { model: number, conversations }
 }
 
-/** Stores embedded conversations, except for those that were erased or got a changed transcript in the meantime. */
+/** Embeds those conversations that have a transcript, and that the organization's model has not embedded yet. */
+export const embedConversations = async (
+  deps: Deps,
+  org: OrgId,
+  ids: string[],
+  terms: EmbeddingTerms,
+): Promise<NewEmbeddings> => {
+  return embedPassages(deps, org, await readConversations(deps, org, ids), terms)
+}
+
+/** A text that every model embeds. */
+const harmless = 'Hello'
+
+/**
+ * Embeds a conversation. If the model refuses its text but not others, the conversation has no passages, so that it is
+ * not tried forever.
+ */
+export const embedConversation = async (
+  deps: Deps,
+  org: OrgId,
+  id: string,
+  terms: EmbeddingTerms,
+): Promise<NewEmbeddings> => {
+  const conversations = await readConversations(deps, org, [id])
+  try {
+    return await embedPassages(deps, org, conversations, terms)
+  } catch (error) {
+    if (!(error instanceof EndpointError) || error.kind !== 'refused') throw error
+    await deps.embedder.embed(org, [harmless], terms)
+    deps.log.warn({ organizationId: org, conversationId: id, reason: error.message }, 'a model refused a conversation')
+    const { model, read } = conversations
+    return { model, conversations: read.map(({ text: { hash } }) => ({ id, hash, passages: [] })) }
+  }
+}
+
+/**
+ * Stores embedded conversations, except for those that were erased or got a changed transcript in the meantime. Stores
+ * none if the organization has chosen another model in the meantime.
+ */
 export const storeEmbeddings = async (
   deps: Pick<Deps, 'jobs' | 'reactions'>,
   trx: Db,
@@ -73,6 +123,11 @@ export const storeEmbeddings = async (
   const hashes = await listHashes(trx, org, ids)
   const unchanged = conversations.filter(({ id, hash }) => hashes.get(id) === hash)
   if (unchanged.length === 0) return
+  if ((await findCurrentModel(trx, org)).number !== model) {
+    // The background job embeds them with the new model.
+    await deleteProgress(trx, org)
+    return
+  }
   const conversationIds = unchanged.map(({ id }) => id)
   await deleteEmbeddings(trx, org, conversationIds)
   const passages = unchanged.flatMap((one) => one.passages)

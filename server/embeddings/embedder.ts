@@ -20,6 +20,8 @@ type EmbedderDeps = { db: Db; models: Models; clock: Clock; config: Config }
 
 /** The number of texts in a request to a provider. */
 const textsAtOnce = 100
+/** Models refuse texts that are much longer. */
+const longestText = 2_000
 /** The maximum time that a request waits for its turn. */
 const patienceMs = { background: 120_000, query: 10_000 }
 
@@ -43,6 +45,9 @@ const findEmbedding = async ({ models }: EmbedderDeps, org: OrgId, name: string)
   return { embedding, costOf }
 }
 
+/** Shortens a text without leaving half a character at its end. */
+const shorten = (text: string): string => text.slice(0, longestText).toWellFormed()
+
 const embedWithProvider = async (
   deps: EmbedderDeps,
   org: OrgId,
@@ -55,7 +60,7 @@ const embedWithProvider = async (
   for (const some of batchesOf(texts, textsAtOnce)) {
     await requireBudget(deps, org)
     const deadline = deps.clock.now().getTime() + (background ? patienceMs.background : patienceMs.query)
-    const reply = await embedding.embed(some, { signal, deadline, owner: org, background })
+    const reply = await embedding.embed(some.map(shorten), { signal, deadline, owner: org, background })
     if (!reply) throw new EndpointError('down', 'the endpoint returned no vectors')
     // The request is paid, even if another attempt has taken over the job.
     const { input = 0 } = reply.tokens ?? {}

@@ -7,7 +7,7 @@ import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import { StaleAttempt } from '../platform/jobs/attempt.ts'
 import { type Attempt, defineJob, OrganizationId } from '../platform/jobs/define-job.ts'
-import { embedConversations, storeEmbeddings } from './embed-conversations.ts'
+import { embedConversation, embedConversations, storeEmbeddings } from './embed-conversations.ts'
 import { findCurrentModel } from './model-numbers.ts'
 import { builtIn } from './models.ts'
 import {
@@ -91,6 +91,11 @@ const embedTogether = async (deps: Deps, org: OrgId, ids: string[], attempt: Att
   await attempt.transaction((trx) => storeEmbeddings(deps, trx, org, made))
 }
 
+const embedAlone = async (deps: Deps, org: OrgId, id: string, attempt: Attempt): Promise<void> => {
+  const made = await embedConversation(deps, org, id, { signal: attempt.signal, background: true })
+  await attempt.transaction((trx) => storeEmbeddings(deps, trx, org, made))
+}
+
 /** Returns the error unless the attempt has to end because of it. */
 const errorOf = async (work: Promise<void>, { signal }: Attempt): Promise<unknown> => {
   try {
@@ -98,7 +103,7 @@ const errorOf = async (work: Promise<void>, { signal }: Attempt): Promise<unknow
     return undefined
   } catch (error) {
     signal.throwIfAborted()
-    if (error instanceof StaleAttempt || error instanceof EndpointError) throw error
+    if (error instanceof StaleAttempt) throw error
     return error
   }
 }
@@ -108,11 +113,15 @@ const errorOf = async (work: Promise<void>, { signal }: Attempt): Promise<unknow
  * if all of several fail.
  */
 const embedBatch = async (deps: Deps, org: OrgId, ids: string[], attempt: Attempt): Promise<void> => {
-  if ((await errorOf(embedTogether(deps, org, ids, attempt), attempt)) === undefined) return
+  const fault = await errorOf(embedTogether(deps, org, ids, attempt), attempt)
+  if (fault === undefined) return
+  // A text that the model refuses is a fault of its conversation. All other failures of an endpoint concern all of them.
+  if (fault instanceof EndpointError && fault.kind !== 'refused') throw fault
   const errors: unknown[] = []
   for (const id of ids) {
-    const error = await errorOf(embedTogether(deps, org, [id], attempt), attempt)
+    const error = await errorOf(embedAlone(deps, org, id, attempt), attempt)
     if (error === undefined) continue
+    if (error instanceof EndpointError) throw error
     errors.push(error)
     deps.log.error({ organizationId: org, conversationId: id, err: error }, 'embedding a conversation failed')
     if (errors.length > 1 && errors.length === ids.length) throw error
@@ -127,19 +136,34 @@ const openProgress = async ({ db }: Deps, org: OrgId, model: number, attempt: At
   return { model, startedAt: null, conversationId: null, isDone: false }
 }
 
-/** Embeds the next page of conversations. Returns the progress, or undefined if it has to start again. */
-const embedPage = async (deps: Deps, org: OrgId, progress: Progress, attempt: Attempt) => {
+type Slice = { attempt: Attempt; endsAt: number }
+
+/** Embeds conversations until the time is over. Returns the last one of them if there are more. */
+const embedUntil = async (deps: Deps, org: OrgId, waiting: string[], { attempt, endsAt }: Slice) => {
+  const batches = batchesOf(waiting, batchSize)
+  for (const [at, ids] of batches.entries()) {
+    await embedBatch(deps, org, ids, attempt)
+    if (at < batches.length - 1 && performance.now() >= endsAt) return ids.at(-1)
+  }
+  return undefined
+}
+
+/**
+ * Embeds the next page of conversations, or its beginning if the time is over. Returns the progress, or undefined if it
+ * has to start again.
+ */
+const embedPage = async (deps: Deps, org: OrgId, progress: Progress, slice: Slice) => {
   const page = await listNextOlder(deps.database.dbOf(org), org, progress, pageSize)
   const waiting = page.filter(({ isWaiting }) => isWaiting).map(({ id }) => id)
-  for (const ids of batchesOf(waiting, batchSize)) await embedBatch(deps, org, ids, attempt)
-  const last = page.at(-1)
+  const stoppedAt = await embedUntil(deps, org, waiting, slice)
+  const last = stoppedAt === undefined ? page.at(-1) : page.find(({ id }) => id === stoppedAt)
   const next: Progress = {
     model: progress.model,
     startedAt: last?.startedAt ?? progress.startedAt,
     conversationId: last?.id ?? progress.conversationId,
-    isDone: page.length < pageSize,
+    isDone: stoppedAt === undefined && page.length < pageSize,
   }
-  return (await attempt.transaction((trx) => updateProgress(trx, org, next))) ? next : undefined
+  return (await slice.attempt.transaction((trx) => updateProgress(trx, org, next))) ? next : undefined
 }
 
 const embedSlice = async (deps: Deps, org: OrgId, attempt: Attempt): Promise<void> => {
@@ -148,7 +172,7 @@ const embedSlice = async (deps: Deps, org: OrgId, attempt: Attempt): Promise<voi
   let progress: Progress | undefined = await openProgress(deps, org, number, attempt)
   try {
     while (progress && !progress.isDone && performance.now() < endsAt) {
-      progress = await embedPage(deps, org, progress, attempt)
+      progress = await embedPage(deps, org, progress, { attempt, endsAt })
     }
   } catch (error) {
     if (!(error instanceof EndpointError)) throw error

@@ -61,6 +61,14 @@ describe('the passages of a conversation', () => {
     expect(passagesOf(customer(['你好', '我想取消明天的预约']))).toMatchObject([{ firstTurn: 1 }])
   })
 
+  it('cut text without spaces', () => {
+    const text = '私は明日の予約を取り消したいです'.repeat(1_700)
+    const passages = passagesOf(customer([text]))
+    expect(passages).toHaveLength(mostPassages)
+    for (const passage of passages) expect(passage.text.length).toBeLessThanOrEqual(601)
+    expect(text.startsWith(passages[0]?.text.slice(0, 200) ?? '-')).toBe(true)
+  })
+
   it('are few, in order, and the same every time', () => {
     const roles = fc.constantFrom('agent', 'customer', 'system', 'other') as fc.Arbitrary<TurnRole>
     const anyTurns = fc.array(fc.record({ role: roles, text: fc.option(fc.lorem({ maxCount: 90 })) }), {

@@ -32,14 +32,29 @@ const leastContent = 2
 
 type Piece = { text: string; words: number; turn: number }
 
+/** Text without spaces, such as Japanese, is cut into parts of at most this many characters. */
+const parts = /\S{1,200}/gu
+/** A longer word counts as several. */
+const longestWord = 20
+const charactersPerWord = 10
+
+const sizeOf = (part: string): number => (part.length <= longestWord ? 1 : Math.ceil(part.length / charactersPerWord))
+
 /** Cuts a long text into pieces of similar length. */
 const cut = (text: string, turn: number): Piece[] => {
-  const all = text.split(/\s+/).filter((word) => word !== '')
-  const count = Math.ceil(all.length / wordsPerPassage)
-  return Array.from({ length: count }, (_, index) => {
-    const some = all.slice(Math.round((index * all.length) / count), Math.round(((index + 1) * all.length) / count))
-    return { text: some.join(' '), words: some.length, turn }
-  })
+  const all = text.match(parts) ?? []
+  const total = all.reduce((sum, part) => sum + sizeOf(part), 0)
+  const count = Math.ceil(total / wordsPerPassage)
+  const pieces: (Piece | undefined)[] = []
+  let [before, index] = [0, 0]
+  for (const part of all) {
+    while (before >= Math.round(((index + 1) * total) / count)) index += 1
+    const piece = pieces[index]
+    const size = sizeOf(part)
+    pieces[index] = { text: piece ? `${piece.text} ${part}` : part, words: (piece?.words ?? 0) + size, turn }
+    before += size
+  }
+  return pieces.filter((piece) => piece !== undefined)
 }
 
 const join = (pieces: Piece[]): Passage => ({

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { makeConversation, makeModelProvider, makeOrganization } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
+import { depsWith } from '../../test/support/deps-with.ts'
 import { serveEmbeddings } from '../../test/support/model-providers/embedding-stand-in.ts'
 import { Failure } from '../../test/support/model-providers/stand-ins.ts'
 import { orgIdOf } from '../platform/ids.ts'
@@ -106,6 +107,47 @@ describe('a model of a provider', () => {
     await expect(find(lost)).rejects.toMatchObject({ kind: 'unavailable' })
     isDown = false
     server.clock.advance(10 * 60_000)
+    await embedStored()
+    expect(await progress()).toMatchObject({ embedded: 1, waiting: 0 })
+    expect(await find(lost)).toEqual([id])
+  })
+
+  it('skips a conversation with a text that it refuses', async () => {
+    const refusing = ({ texts }: { texts: string[] }) =>
+      texts.some((text) => text.includes('pizzas')) ? new Failure(400) : undefined
+    const provider = await openProvider({ answering: refusing })
+    await choose(`${provider.id}/embed-1`)
+    const { id } = await makeConversation(server, key, said(lost))
+    await makeConversation(server, key, said(pizza))
+    await embed()
+    await embedStored()
+    expect(await progress()).toMatchObject({ embedded: 2, waiting: 0 })
+    expect(await find(lost)).toEqual([id])
+  })
+
+  it('skips nothing if it refuses everything', async () => {
+    const provider = await openProvider({ answering: () => new Failure(404) })
+    await choose(`${provider.id}/embed-1`)
+    await makeConversation(server, key, said(lost))
+    await embed()
+    await embedStored()
+    expect(await progress()).toMatchObject({ embedded: 0, waiting: 1 })
+  })
+
+  it('does not overwrite the vectors of a model that is chosen in the meantime', async () => {
+    const provider = await openProvider()
+    const { id } = await makeConversation(server, key, said(lost))
+    const slow = depsWith(deps, {
+      embedder: {
+        embed: async (...given) => {
+          const embedded = await deps.embedder.embed(...given)
+          await choose(`${provider.id}/embed-1`)
+          return embedded
+        },
+      },
+    })
+    await jobs.drain([embedNew], slow)
+    expect(await progress()).toMatchObject({ embedded: 0, waiting: 1 })
     await embedStored()
     expect(await progress()).toMatchObject({ embedded: 1, waiting: 0 })
     expect(await find(lost)).toEqual([id])

@@ -9,6 +9,9 @@ export const termsOfQuery = (): EmbeddingTerms => ({ signal: AbortSignal.timeout
 
 /** Throws the error in the format of the API. */
 export const explainFailure = (error: unknown): never => {
+  if (error instanceof DOMException && error.name === 'TimeoutError') {
+    throw new ApiError('unavailable', 'The embedding model took too long. Try again later.')
+  }
   if (!(error instanceof EndpointError)) throw error
   throw new ApiError('unavailable', `The embedding model is not responding: ${error.message}. Try again later.`)
 }

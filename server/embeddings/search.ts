@@ -1,5 +1,6 @@
 // Finds conversations by meaning.
 
+import { createHash } from 'node:crypto'
 import { readTurns } from '../conversations/ingest/tasks.ts'
 import { getTranscript } from '../conversations/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
@@ -36,25 +37,37 @@ export const defaultMinimumSimilarity = 0.65
 /** Null if the meaning can't be compared with anything: the conversation or turn has no words. */
 type Query = { current: CurrentModel; embedded: Embedded | null }
 
-/** The vectors of recent texts. */
+/** The beginning of a text says what it is about. */
+const longestText = 2_000
+
+/** The vectors of recent texts, oldest first. */
 type Cached = { embedded: Promise<Embedded>; until: number }
 const cache = new Map<string, Cached>()
 const mostCached = 1_000
 const cachedMs = 60_000
 
 const embedText = async ({ embedder }: Deps, org: OrgId, text: string): Promise<Embedded> => {
-  const [embedded] = await embedder.embed(org, [text], termsOfQuery()).catch(explainFailure)
+  const [embedded] = await embedder.embed(org, [text.slice(0, longestText)], termsOfQuery()).catch(explainFailure)
   if (!embedded) throw new Error('The embedder returned no vector')
   return embedded
 }
 
+const removeExpired = (now: number): void => {
+  for (const [key, { until }] of cache) {
+    if (until > now) return
+    cache.delete(key)
+  }
+}
+
 const embedOnce = (deps: Deps, org: OrgId, { name }: CurrentModel, text: string): Promise<Embedded> => {
-  const key = JSON.stringify([org, name, text])
+  const key = createHash('sha256')
+    .update(JSON.stringify([org, name, text.slice(0, longestText)]))
+    .digest('base64')
   const now = performance.now()
+  removeExpired(now)
   const known = cache.get(key)
-  if (known && known.until > now) return known.embedded
+  if (known) return known.embedded
   const made = { embedded: embedText(deps, org, text), until: now + cachedMs }
-  cache.delete(key)
   cache.set(key, made)
   made.embedded.catch(() => cache.get(key) === made && cache.delete(key))
   const [oldest] = cache.keys()
@@ -106,7 +119,7 @@ const embedMeaning = async (deps: Deps, org: OrgId, meaning: Meaning): Promise<Q
   const { conversationId } = meaning
   if (!('turn' in meaning)) return { current, embedded: await vectorOfConversation(deps, org, conversationId, current) }
   const text = await textOfTurn(deps, deps.database.dbOf(org), org, conversationId, meaning.turn)
-  return { current, embedded: text.trim() === '' ? null : await embedOnce(deps, org, current, text) }
+  return { current, embedded: text.trim() === '' ? null : await embedText(deps, org, text) }
 }
 
 type SearchOptions = { minimumSimilarity: number; limit: number; among?: string[] | undefined }

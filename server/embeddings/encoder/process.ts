@@ -70,6 +70,9 @@ const reply = (message: EncoderReply): void => {
   })
 }
 
+// A signal for all processes of a terminal or service leaves this one to its parent process.
+process.on('SIGINT', () => {})
+process.on('SIGTERM', () => {})
 // Nobody needs the vectors if the parent process has exited.
 process.on('disconnect', () => process.exit(0))
 process.on('message', (order: EncoderOrder) => {

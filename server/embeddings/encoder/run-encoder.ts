@@ -33,6 +33,13 @@ const deadlineMs = 60_000
 /** The maximum number of waiting requests. */
 const line = 200
 
+class ProcessEnded extends ApiError {
+  constructor() {
+    super('unavailable', 'The process that embeds texts ended. Try again later.')
+  }
+}
+
+const tooSlow = () => new ApiError('unavailable', 'Embedding texts took too long. Try again later.')
 const closed = () => new ApiError('unavailable', 'The process is shutting down.')
 
 /** The background encoder yields the processor to everything else. */
@@ -47,7 +54,7 @@ export const openEncoder = ({ isBackground }: { isBackground: boolean }): Encode
     // An idle process must not keep the service running.
     child.unref()
     child.channel?.unref()
-    child.on('error', () => {})
+    child.on('error', () => stop(child))
     child.once('exit', () => {
       if (running === child) running = undefined
     })
@@ -59,14 +66,16 @@ export const openEncoder = ({ isBackground }: { isBackground: boolean }): Encode
     child.kill('SIGKILL')
   }
 
-  const order = (texts: string[]): Promise<Embedded[]> =>
+  const orderOnce = (texts: string[]): Promise<Embedded[]> =>
     new Promise((resolve, reject) => {
       running ??= start()
       const child = running
       clearTimeout(idle)
       child.ref()
       child.channel?.ref()
+      let isSettled = false
       const settle = (): void => {
+        isSettled = true
         clearTimeout(timer)
         child.off('message', onMessage).off('exit', onExit).off('error', onExit)
         child.unref()
@@ -78,18 +87,25 @@ export const openEncoder = ({ isBackground }: { isBackground: boolean }): Encode
         if ('embedded' in reply) resolve(reply.embedded)
         else reject(new Error(reply.failed))
       }
-      const onExit = (): void => {
+      const fail = (error: Error): void => {
+        if (isSettled) return
         settle()
-        reject(isClosed ? closed() : new Error('The process that embeds texts ended'))
-      }
-      const timer = setTimeout(() => {
         stop(child)
-        onExit()
-      }, deadlineMs)
+        reject(isClosed ? closed() : error)
+      }
+      const onExit = (): void => fail(new ProcessEnded())
+      const timer = setTimeout(() => fail(tooSlow()), deadlineMs)
       child.on('message', onMessage).once('exit', onExit).once('error', onExit)
       child.send({ texts: texts.map((text) => text.slice(0, longestText)) } satisfies EncoderOrder, (error) => {
         if (error) onExit()
       })
+    })
+
+  /** If the process ends, for example to free its memory, tries once more in a new one. */
+  const order = (texts: string[]): Promise<Embedded[]> =>
+    orderOnce(texts).catch((error: unknown) => {
+      if (!(error instanceof ProcessEnded) || isClosed) throw error
+      return orderOnce(texts)
     })
 
   const encode: Encoder['encode'] = async (owner, texts, signal) => {
@@ -97,7 +113,7 @@ export const openEncoder = ({ isBackground }: { isBackground: boolean }): Encode
     for (const some of batchesOf(texts, textsAtOnce)) {
       signal.throwIfAborted()
       if (isClosed) throw closed()
-      const leave = await turns.enter(owner)
+      const leave = await turns.enter(owner, { signal })
       try {
         if (isClosed) throw closed()
         embedded.push(...(await order(some)))

@@ -16,12 +16,14 @@ const isVector = (value: unknown): value is number[] =>
 export const readEmbeddings = (body: unknown): EmbeddingReply | undefined => {
   const { data, usage } = Object(body) as { data?: unknown; usage?: { prompt_tokens?: unknown } | null }
   if (!Array.isArray(data)) return undefined
-  const vectors: number[][] = []
+  const byIndex = new Map<unknown, number[]>()
   for (const [position, entry] of (data as Entry[]).entries()) {
     const { index = position, embedding } = entry ?? {}
-    if (!Number.isInteger(index) || !isVector(embedding)) return undefined
-    vectors[Number(index)] = embedding
+    if (byIndex.has(index) || !isVector(embedding)) return undefined
+    byIndex.set(index, embedding)
   }
+  // Each index occurs exactly once.
+  const vectors = data.flatMap((_, index) => [byIndex.get(index)].filter((vector) => vector !== undefined))
   if (vectors.length !== data.length || vectors.some((vector) => vector.length !== vectors[0]?.length)) return undefined
   return { vectors, tokens: readTokens({ input: usage?.prompt_tokens, output: 0 }) }
 }
