@@ -414,7 +414,7 @@ it('writes a rule as conditions, and reads them back', async () => {
   await page.getByText(/Latest 20 conversations: /).waitFor()
   await page.getByRole('button', { name: 'Duration', exact: true }).click()
   const second = page.getByRole('listitem', { name: 'Condition 2' })
-  await second.getByLabel('Condition applies if').selectOption('not')
+  await second.getByLabel('If or if not').selectOption('not')
   await second.getByLabel('Value in seconds').fill('')
   await page.getByRole('button', { name: 'Create monitor' }).click()
   await page.getByText('Complete or remove condition 2.').waitFor()

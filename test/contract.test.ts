@@ -188,7 +188,7 @@ describe.each(tested)('$name', (swept) => {
   itInOneProcess('reports what is wrong in a request, and changes nothing', async () => {
     const send = (target: string, parts: Partial<TestCall> = {}) => call(method, target, { key, ...accepted, ...parts })
     const state = await stateOf(org.id)
-    // A metadata key can be any string.
+    // Only IDs are checked. A metadata key in the path can be any string.
     if (swept.path.includes('{id}')) {
       const answer = await send(pathWith(swept, ids.with(0, 'not-a-uuid')))
       expectError(answer, 400, 'validation failed')

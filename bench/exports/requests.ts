@@ -1,5 +1,5 @@
 // A separate process that requests one URL at a steady rate, and reports how long each response took from when the
-// request was due. Messages with the URL and the end control it.
+// request was due. The parent process sends a message with the URL to start it, and another one to stop it.
 
 import { Agent, get } from 'node:http'
 

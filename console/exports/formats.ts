@@ -9,7 +9,7 @@ export const formats: { value: NonNullable<ResultsConfig['format']>; label: stri
 /** The formats for exports of conversations. */
 export const listFormats: { value: NonNullable<List['format']>; label: string }[] = [
   ...formats,
-  { value: 'jsonl', label: 'JSON lines' },
+  { value: 'jsonl', label: 'JSON Lines' },
 ]
 
 export const formatName = (format: List['format'] = 'csv'): string =>

@@ -94,7 +94,7 @@ export const ListFields = ({ list, change, without = [] }: FieldsProps) => {
       />
       <Check
         label="Include transcripts"
-        hint="Adds a column with each conversation’s turns. Choose JSON lines or Parquet for long transcripts."
+        hint="Adds a column with each conversation’s turns. Choose JSON Lines or Parquet for long transcripts."
         checked={list.transcripts ?? false}
         onChange={({ target }) => change({ transcripts: target.checked })}
       />

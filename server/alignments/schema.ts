@@ -96,7 +96,7 @@ const measures = {
   },
   failed: { ...Count, description: 'Failed evaluations. Agreement counts them as wrong; other measures ignore them.' },
   precision: Estimated('The share of the judge’s affected results that people confirm.'),
-  recall: Estimated('The share of affected conversations, according to people, that the judge detects.'),
+  recall: Estimated('Of the conversations that people judged affected, the share that the judge detects.'),
   agreement: Estimated('The share of conversations that the judge gets right.'),
   kappa: Estimated('Cohen’s kappa: agreement beyond chance, from 0 (none) to 1 (full).'),
 }

@@ -20,7 +20,8 @@ const Share = Type.Number({
 const PerWeek = Type.Integer({
   minimum: 1,
   maximum: 10_000,
-  description: 'For a sampled bucket: the number of calls to add per ISO week (UTC), drawn on the following Monday.',
+  description:
+    'For a sampled bucket: the number of conversations to add per ISO week (UTC), drawn on the following Monday.',
   examples: [50],
 })
 

@@ -41,7 +41,7 @@ const hasSameKey = (a: ScheduleDestination, b: ScheduleDestination): b is S3Buck
   a.endpoint === b.endpoint &&
   a.accessKeyId === b.accessKeyId
 
-/** Returns whether both are the same bucket. Some stores allow equal names for different accounts and regions. */
+/** Returns whether both are the same bucket. Some stores allow the same name in different accounts and regions. */
 const isSameBucket = (a: ScheduleDestination, b: ScheduleDestination): boolean =>
   a.type === 's3' && hasSameKey(a, b) && a.region === b.region
 

@@ -421,7 +421,7 @@ const instant = (text: string | undefined) => text && new Date(text).toISOString
 const zoned = (period: FilterPart['period']) => {
   if (period === undefined) return undefined
   const { timezone = 'UTC', ...one } = period
-  // Validation has ensured that the period has one of them and a known time zone.
+  // Validation has ensured that the period has `last`, `current`, or `previous`, and a known time zone.
   return { ...(one as Period), timezone: findTimeZone(timezone) ?? 'UTC' }
 }
 

@@ -30,7 +30,7 @@ export const Finding = Closed(
     findingType: FindingType,
     assigneeUserId: Type.Optional(Id),
     conversationCount: Type.Integer({ minimum: 0 }),
-    commentCount: Type.Integer({ minimum: 0, description: 'Includes conversations of merged findings.' }),
+    commentCount: Type.Integer({ minimum: 0, description: 'Includes comments on merged findings.' }),
     mergedIntoId: MergedIntoId,
     createdByUserId: { ...Nullable(Id), description: 'Null if Earshot created it.' },
     source: Closed({

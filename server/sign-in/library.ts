@@ -93,7 +93,7 @@ export const openLibrary = async (deps: LibraryDeps) => {
   return {
     hashPassword: password.hash,
     verifyPassword: (given: string, hash: string) => password.verify({ hash, password: given }),
-    /** Opens a session. Returns undefined if address and password don't match. */
+    /** Opens a session. Returns undefined if the address and password don't match. */
     signIn: async ({ email, password }: Credentials, { address, userAgent }: Sender) => {
       const headers = { 'x-forwarded-for': address, ...(userAgent && { 'user-agent': userAgent }) }
       try {

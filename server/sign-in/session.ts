@@ -57,7 +57,7 @@ const enter = ({ db, clock }: Deps, request: FastifyRequest, { token, cookies }:
     return { session: { ...session, org }, cookies }
   })
 
-/** Signs a person in. Returns undefined if address and password don't match. */
+/** Signs a person in. Returns undefined if the address and password don't match. */
 export const openSession = async (
   deps: Deps,
   library: Library,

@@ -342,7 +342,7 @@ export const ConditionFields = ({ expression, onChange }: ConditionFieldsProps) 
           >
             <div className={styles.fields}>
               <Select
-                aria-label="Condition applies if"
+                aria-label="If or if not"
                 value={condition.not ? 'not' : 'is'}
                 options={[option('is', 'If'), option('not', 'If not')]}
                 onChange={({ target }) => change(id, { not: target.value === 'not' })}

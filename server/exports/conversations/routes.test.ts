@@ -96,7 +96,7 @@ const makeList = async () => {
 const november = { since: '2026-11-01T00:00:00Z', until: '2026-11-10T00:00:00Z' }
 
 describe('the file', () => {
-  it('has the chosen columns in their order, as JSON lines', async () => {
+  it('has the chosen columns in their order, as JSON Lines', async () => {
     const { key, refund, rude, company, first, second } = await makeList()
     const keys = [
       'externalId',

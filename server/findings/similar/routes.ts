@@ -11,7 +11,7 @@ import { getFinding } from '../queries.ts'
 import { listOpenTexts } from './queries.ts'
 import { FindingDraft, SimilarFindings } from './schema.ts'
 
-/** The newest open findings that are compared. */
+/** The maximum number of findings to compare: the newest open ones. */
 const mostCompared = 500
 const mostShown = 5
 
