@@ -1,6 +1,6 @@
-import { assign, clusterByDirection, type Random } from './k-means.ts'
+import { assign, clusterByDirection, type Nearest, nearestTo, type Random } from './k-means.ts'
 import { cutAt, mergeAll, sumsOf } from './merge.ts'
-import { addTo, dot, makeVectors, meanOf, normalize, type Vectors, vectorAt, withoutMean } from './vectors.ts'
+import { addTo, makeVectors, meanOf, normalize, type Vectors, vectorAt, withoutMean } from './vectors.ts'
 
 /** Fewer vectors don't make a cluster. */
 const smallestCluster = 5
@@ -96,17 +96,11 @@ export const findClusters = (given: Vectors, random: Random): Found => {
 /** What new vectors are compared with. */
 export type KnownClusters = Pick<Found, 'mean' | 'centers' | 'bounds'>
 
-export type Nearest = { cluster: number; similarity: number }
-
 /** Returns the cluster of a new vector, or undefined for an outlier. */
 export const nearestCluster = ({ mean, centers, bounds }: KnownClusters, given: Float32Array): Nearest | undefined => {
   const vector = Float32Array.from(given)
   addTo(vector, mean, -1)
   normalize(vector)
-  let nearest = { cluster: -1, similarity: Number.NEGATIVE_INFINITY }
-  for (let cluster = 0; cluster < centers.count; cluster++) {
-    const similarity = dot(vector, vectorAt(centers, cluster))
-    if (similarity > nearest.similarity) nearest = { cluster, similarity }
-  }
+  const nearest = nearestTo(vector, centers)
   return nearest.similarity >= (bounds[nearest.cluster] ?? Number.POSITIVE_INFINITY) ? nearest : undefined
 }

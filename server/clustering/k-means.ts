@@ -38,23 +38,29 @@ const chooseCenters = (vectors: Vectors, count: number, random: Random): Vectors
   return centers
 }
 
+export type Nearest = { cluster: number; similarity: number }
+
+/** Returns the nearest center, or cluster -1 if there is none. */
+export const nearestTo = (vector: Float32Array, centers: Vectors): Nearest => {
+  const nearest = { cluster: -1, similarity: Number.NEGATIVE_INFINITY }
+  for (let cluster = 0; cluster < centers.count; cluster++) {
+    const similarity = dot(vector, vectorAt(centers, cluster))
+    if (similarity > nearest.similarity) {
+      nearest.cluster = cluster
+      nearest.similarity = similarity
+    }
+  }
+  return nearest
+}
+
 /** Assigns each vector to the nearest center. Returns how many changed their cluster. */
 export const assign = (vectors: Vectors, { centers, assigned, similarity }: Clusters): number => {
   let changed = 0
   for (let at = 0; at < vectors.count; at++) {
-    const vector = vectorAt(vectors, at)
-    let nearest = 0
-    let most = Number.NEGATIVE_INFINITY
-    for (let cluster = 0; cluster < centers.count; cluster++) {
-      const cosine = dot(vector, vectorAt(centers, cluster))
-      if (cosine > most) {
-        most = cosine
-        nearest = cluster
-      }
-    }
-    if (assigned[at] !== nearest) changed++
-    assigned[at] = nearest
-    similarity[at] = most
+    const nearest = nearestTo(vectorAt(vectors, at), centers)
+    if (assigned[at] !== nearest.cluster) changed++
+    assigned[at] = nearest.cluster
+    similarity[at] = nearest.similarity
   }
   return changed
 }

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { endOf } from '../platform/background-process.ts'
+import { runToEnd } from '../platform/background-process.ts'
 
 /** Speaks text with Flite, in a separate process. */
 
@@ -28,15 +28,8 @@ export const speakLines = async (lines: Line[], signal: AbortSignal): Promise<Sp
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     })
-    let spoken: SpokenLine[] | undefined
-    child.on('message', (answer: SpokenLine[]) => {
-      spoken = answer
-    })
-    // The exit handler reports the same errors.
-    child.on('error', () => {})
     const task: SpeechTask = { folder, lines }
-    child.send(task)
-    const ending = await endOf(child, signal)
+    const { message: spoken, ending } = await runToEnd<SpokenLine[]>(child, task, signal)
     if (!spoken) throw new Error(`The speech process ended with ${ending}`)
     return spoken
   } finally {

@@ -1,15 +1,12 @@
 // Compares texts by their meaning, such as those of findings.
 
-import { createHash } from 'node:crypto'
 import type { OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
+import { dropOldest } from '../platform/drop-oldest.ts'
 import type { Embedded } from '../platform/embedder.ts'
 import { findCurrentModel } from './model-numbers.ts'
-import { explainFailure, termsOfQuery } from './query-terms.ts'
+import { beginningOf, explainFailure, keyOfText, termsOfQuery } from './query-terms.ts'
 import { similarityBetween } from './vectors.ts'
-
-/** The beginning of a text says what it is about. Models ignore the rest of long texts anyway. */
-const longest = 2_000
 
 /** Texts are compared again and again while somebody types. Their vectors take 2 KB each. */
 const mostKept = 5_000
@@ -18,8 +15,7 @@ const kept = new Map<string, Embedded>()
 const keep = (key: string, embedded: Embedded): void => {
   kept.delete(key)
   kept.set(key, embedded)
-  const [oldest] = kept.keys()
-  if (kept.size > mostKept && oldest !== undefined) kept.delete(oldest)
+  dropOldest(kept, mostKept)
 }
 
 /** Returns how similar each of these texts is to a text, from -1 to 1. Texts in other languages are not similar. */
@@ -30,12 +26,8 @@ export const compareTexts = async (
   others: string[],
 ): Promise<number[]> => {
   const { name } = await findCurrentModel(db, org)
-  const texts = [text, ...others].map((one) => one.slice(0, longest))
-  const keys = texts.map((one) =>
-    createHash('sha256')
-      .update(JSON.stringify([org, name, one]))
-      .digest('base64'),
-  )
+  const texts = [text, ...others].map(beginningOf)
+  const keys = texts.map((one) => keyOfText(org, name, one))
   const missing = [...new Set(keys)].filter((key) => !kept.has(key))
   const lacking = missing.map((key) => texts[keys.indexOf(key)] ?? '')
   const made = await embedder.embed(org, lacking, termsOfQuery()).catch(explainFailure)

@@ -1,6 +1,19 @@
+import { createHash } from 'node:crypto'
 import { EndpointError } from '../model-providers/requests/endpoint-error.ts'
+import type { OrgId } from '../platform/db/database.ts'
 import type { EmbeddingTerms } from '../platform/embedder.ts'
 import { ApiError } from '../platform/errors.ts'
+
+/** The beginning of a text says what it is about. */
+const longestText = 2_000
+
+export const beginningOf = (text: string): string => text.slice(0, longestText)
+
+/** Identifies a text and the model that embeds it, without keeping the text in memory. */
+export const keyOfText = (org: OrgId, model: string | null, text: string): string =>
+  createHash('sha256')
+    .update(JSON.stringify([org, model, text]))
+    .digest('base64')
 
 const patienceMs = 30_000
 

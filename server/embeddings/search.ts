@@ -1,10 +1,10 @@
 // Finds conversations by meaning.
 
-import { createHash } from 'node:crypto'
 import { readTurns } from '../conversations/ingest/tasks.ts'
 import { getTranscript } from '../conversations/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
+import { dropOldest } from '../platform/drop-oldest.ts'
 import type { Embedded } from '../platform/embedder.ts'
 import { ApiError, notFound } from '../platform/errors.ts'
 import { cellsNear } from './cells/near.ts'
@@ -20,7 +20,7 @@ import {
   listPassagesOf,
   type StoredPassage,
 } from './queries.ts'
-import { explainFailure, termsOfQuery } from './query-terms.ts'
+import { beginningOf, explainFailure, keyOfText, termsOfQuery } from './query-terms.ts'
 import { codeOf, mostDifferentBits, readVector, similarityBetween } from './vectors.ts'
 
 /**
@@ -37,9 +37,6 @@ export const defaultMinimumSimilarity = 0.65
 /** Null if the meaning can't be compared with anything: the conversation or turn has no words. */
 type Query = { current: CurrentModel; embedded: Embedded | null }
 
-/** The beginning of a text says what it is about. */
-const longestText = 2_000
-
 /** The vectors of recent texts, oldest first. */
 type Cached = { embedded: Promise<Embedded>; until: number }
 const cache = new Map<string, Cached>()
@@ -47,7 +44,7 @@ const mostCached = 1_000
 const cachedMs = 60_000
 
 const embedText = async ({ embedder }: Deps, org: OrgId, text: string): Promise<Embedded> => {
-  const [embedded] = await embedder.embed(org, [text.slice(0, longestText)], termsOfQuery()).catch(explainFailure)
+  const [embedded] = await embedder.embed(org, [beginningOf(text)], termsOfQuery()).catch(explainFailure)
   if (!embedded) throw new Error('The embedder returned no vector')
   return embedded
 }
@@ -60,9 +57,7 @@ const removeExpired = (now: number): void => {
 }
 
 const embedOnce = (deps: Deps, org: OrgId, { name }: CurrentModel, text: string): Promise<Embedded> => {
-  const key = createHash('sha256')
-    .update(JSON.stringify([org, name, text.slice(0, longestText)]))
-    .digest('base64')
+  const key = keyOfText(org, name, beginningOf(text))
   const now = performance.now()
   removeExpired(now)
   const known = cache.get(key)
@@ -70,8 +65,7 @@ const embedOnce = (deps: Deps, org: OrgId, { name }: CurrentModel, text: string)
   const made = { embedded: embedText(deps, org, text), until: now + cachedMs }
   cache.set(key, made)
   made.embedded.catch(() => cache.get(key) === made && cache.delete(key))
-  const [oldest] = cache.keys()
-  if (cache.size > mostCached && oldest !== undefined) cache.delete(oldest)
+  dropOldest(cache, mostCached)
   return made.embedded
 }
 

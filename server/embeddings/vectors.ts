@@ -60,6 +60,13 @@ export const similarityBetween = (a: ArrayLike<number>, b: ArrayLike<number>): n
 export const readVector = (stored: Uint8Array): Int8Array =>
   new Int8Array(stored.buffer, stored.byteOffset, stored.byteLength)
 
+/** Joins stored vectors, one after the other. */
+export const joinVectors = (stored: Uint8Array[]): Int8Array => {
+  const joined = new Int8Array(stored.length * dimensions)
+  for (const [at, vector] of stored.entries()) joined.set(readVector(vector), at * dimensions)
+  return joined
+}
+
 /**
  * Reduces a vector of any length to the dimensions of stored vectors, by a random projection that keeps angles
  * approximately. Shorter vectors are only padded.

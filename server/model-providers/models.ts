@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
+import { dropOldest } from '../platform/drop-oldest.ts'
 import { orgIdOf } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import type { Outbound } from '../platform/outbound/outbound.ts'
@@ -220,8 +221,7 @@ export const openModels = (options: ModelsOptions): Models => {
     const made = { version, gate: openGateOf(limits), endpoint, batches }
     opened.delete(key)
     opened.set(key, made)
-    const [oldest] = opened.keys()
-    if (opened.size > mostOpened && oldest !== undefined) opened.delete(oldest)
+    dropOldest(opened, mostOpened)
     return made
   }
 

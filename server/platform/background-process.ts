@@ -24,6 +24,28 @@ export const forkInBackground = (file: string, options: ForkOptions): ChildProce
   return child
 }
 
+type Ended<Message> = { message: Message | undefined; ending: string }
+
+/**
+ * Sends an order to a process, if there is one, and waits until the process has ended. Returns its last message, and how
+ * it ended. If aborted, kills the process and throws.
+ */
+export const runToEnd = async <Message>(
+  child: ChildProcess,
+  order: object | undefined,
+  signal: AbortSignal,
+): Promise<Ended<Message>> => {
+  let message: Message | undefined
+  child.on('message', (last: Message) => {
+    message = last
+  })
+  // How the process ended says the same.
+  child.on('error', () => {})
+  if (order) child.send(order, () => {})
+  const ending = await endOf(child, signal)
+  return { message, ending }
+}
+
 /**
  * Waits until a process has ended and all of its messages have arrived. Returns how the process ended, such as `code
  * 1`. If aborted, kills the process and throws.

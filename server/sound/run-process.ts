@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
-import { endOf, forkInBackground } from '../platform/background-process.ts'
+import { forkInBackground, runToEnd } from '../platform/background-process.ts'
 import { Undecodable } from './decoding/decode.ts'
 import type { Reply } from './reply.ts'
 
@@ -29,14 +29,7 @@ export const runProcess = async <Result>({ file, files, order }: Work, signal: A
     execArgv: processOptions,
     stdio: ['ignore', 'ignore', 'ignore', 'ipc', ...files.map(({ fd }) => fd)],
   })
-  let reply: Reply<Result> | undefined
-  child.on('message', (message: Reply<Result>) => {
-    reply = message
-  })
-  // The exit handler reports the same errors.
-  child.on('error', () => {})
-  if (order) child.send(order, () => {})
-  const ending = await endOf(child, signal)
+  const { message: reply, ending } = await runToEnd<Reply<Result>>(child, order, signal)
   if (reply === undefined) throw new Error(`The recording process ended with ${ending}`)
   if ('undecodable' in reply) throw new Undecodable(reply.undecodable)
   if ('failed' in reply) throw new Error(reply.failed)

@@ -1,12 +1,14 @@
 // Assigns conversations to the topics of the newest build: new ones when they are embedded, and stored ones after a build.
 
-import { type KnownClusters, type Nearest, nearestCluster } from '../clustering/find-clusters.ts'
+import { type KnownClusters, nearestCluster } from '../clustering/find-clusters.ts'
+import type { Nearest } from '../clustering/k-means.ts'
 import { makeVectors, normalize, vectorAt } from '../clustering/vectors.ts'
 import { lockNamedConversations } from '../conversations/queries.ts'
 import { dimensions } from '../embeddings/encoder/sentence-encoder.ts'
-import { readVector } from '../embeddings/vectors.ts'
+import { joinVectors, readVector } from '../embeddings/vectors.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
+import { dropOldest } from '../platform/drop-oldest.ts'
 import type { Attempt } from '../platform/jobs/define-job.ts'
 import type { Events } from '../platform/reactions.ts'
 import { assignInProcess } from './clustering/run.ts'
@@ -48,8 +50,7 @@ const openBuild = async (trx: Db, org: OrgId): Promise<Build | undefined> => {
   const build = { number, ofModels: await readTopics(trx, org) }
   cache.delete(org)
   cache.set(org, build)
-  const [oldest] = cache.keys()
-  if (cache.size > mostCached && oldest !== undefined) cache.delete(oldest)
+  dropOldest(cache, mostCached)
   return build
 }
 
@@ -79,13 +80,6 @@ export const assignEmbedded = async (
     return topics ? [assignmentOf(conversationId, topics, nearestCluster(topics, unitVector(vector)))] : []
   })
   if (assignments.length > 0) await assignTopics(trx, org, build.number, assignments)
-}
-
-/** Joins stored vectors, one after the other. */
-export const joinVectors = (vectors: Buffer[]): Int8Array => {
-  const joined = new Int8Array(vectors.length * dimensions)
-  for (const [at, vector] of vectors.entries()) joined.set(readVector(vector), at * dimensions)
-  return joined
 }
 
 /** Assigns a page of stored conversations. */

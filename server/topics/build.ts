@@ -6,13 +6,13 @@ import { vectorAt } from '../clustering/vectors.ts'
 import { readTurns } from '../conversations/ingest/tasks.ts'
 import { findCurrentModel } from '../embeddings/model-numbers.ts'
 import { passagesOf } from '../embeddings/passages.ts'
+import { joinVectors } from '../embeddings/vectors.ts'
 import { batchesOf } from '../platform/batches.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import { dayMs } from '../platform/durations.ts'
 import { newId } from '../platform/ids.ts'
 import type { Attempt } from '../platform/jobs/define-job.ts'
-import { joinVectors } from './assign.ts'
 import { findInProcess, labelInProcess } from './clustering/run.ts'
 import {
   type BuiltTopic,
@@ -129,8 +129,11 @@ const nameClusters = async (deps: Deps, org: OrgId, made: Made[], signal: AbortS
 
 type Level = { made: Cluster[]; matched: Matched; ids: string[] }
 
+/** The conversations of each topic or group, and of none. */
+type Members = Map<string | null | undefined, string[]>
+
 /** Gives clusters the IDs of known topics with mostly the same conversations. */
-const matchLevel = (known: StoredTopic[], memberIds: Map<string, string[]>, made: Cluster[]): Level => {
+const matchLevel = (known: StoredTopic[], memberIds: Members, made: Cluster[]): Level => {
   const clusters = known.map(({ id }) => ({ id, members: new Set(memberIds.get(id)) }))
   const matched = matchClusters(clusters, made)
   return { made, matched, ids: matched.ids.map((id) => id ?? newId()) }
@@ -153,15 +156,6 @@ const changesOf = ({ ids, matched }: Level): Change[] => {
   ]
 }
 
-const groupBy = <T>(items: Iterable<T>, keyOf: (item: T) => string | null | undefined): Map<string, T[]> => {
-  const groups = new Map<string, T[]>()
-  for (const item of items) {
-    const key = keyOf(item)
-    if (key) groups.set(key, [...(groups.get(key) ?? []), item])
-  }
-  return groups
-}
-
 /** Compares clusters and their groups with the topics that exist. */
 const matchTopics = async (db: Db, org: OrgId, made: Made[], groups: string[]) => {
   const known = await listTopics(db, org)
@@ -170,9 +164,9 @@ const matchTopics = async (db: Db, org: OrgId, made: Made[], groups: string[]) =
     org,
     made.flatMap(({ members }) => [...members]),
   )
-  const membersOf = groupBy(topicOf.keys(), (id) => topicOf.get(id))
+  const membersOf = Map.groupBy(topicOf.keys(), (id) => topicOf.get(id))
   const groupOf = new Map(known.map(({ id, groupId }) => [id, groupId]))
-  const membersOfGroup = groupBy(topicOf.keys(), (id) => groupOf.get(topicOf.get(id) ?? ''))
+  const membersOfGroup = Map.groupBy(topicOf.keys(), (id) => groupOf.get(topicOf.get(id) ?? ''))
   const madeGroups = groups.map((group) => ({
     members: new Set(made.flatMap((one) => (one.group === group ? [...one.members] : []))),
   }))

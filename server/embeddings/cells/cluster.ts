@@ -2,6 +2,7 @@
 
 import type { Kernel, Matrix } from '../../platform/matrices/kernel.ts'
 import { dimensions } from '../encoder/sentence-encoder.ts'
+import { quantize } from '../vectors.ts'
 
 /** Vectors with one signed byte for each dimension, one after the other. */
 export type Vectors = Int8Array
@@ -70,10 +71,7 @@ const openComparison = (kernel: Kernel, cells: number) => {
 const quantizeCenters = (centers: Float32Array): Vectors => {
   const quantized = new Int8Array(centers.length)
   for (let start = 0; start < centers.length; start += dimensions) {
-    const center = centers.subarray(start, start + dimensions)
-    const largest = center.reduce((most, value) => Math.max(most, Math.abs(value)), 0)
-    const factor = largest === 0 ? 0 : 127 / largest
-    for (const [at, value] of center.entries()) quantized[start + at] = Math.round(value * factor)
+    quantized.set(quantize(centers.subarray(start, start + dimensions)), start)
   }
   return quantized
 }

@@ -5,7 +5,7 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { type Attempt, defineJob, OrganizationId } from '../../platform/jobs/define-job.ts'
 import { dimensions } from '../encoder/sentence-encoder.ts'
-import { readVector } from '../vectors.ts'
+import { joinVectors, readVector } from '../vectors.ts'
 import type { Vectors } from './cluster.ts'
 import { cellsPerGeneration } from './near.ts'
 import {
@@ -41,12 +41,6 @@ const usefulCells = (vectors: number): number => {
   return Math.min(mostCells, Math.max(fewestCells, 2 ** Math.floor(Math.log2(vectors / vectorsPerCell))))
 }
 
-const join = (vectors: Buffer[]): Vectors => {
-  const joined = new Int8Array(vectors.length * dimensions)
-  for (const [at, vector] of vectors.entries()) joined.set(readVector(vector), at * dimensions)
-  return joined
-}
-
 type Of = { org: OrgId; model: number }
 type Cells = { generation: number; centers: Vectors }
 
@@ -66,7 +60,7 @@ const learnCells = async (deps: Deps, { org, model }: Of, attempt: Attempt): Pro
   if (useful === 0 || useful < growth * existing) return newest
   const limit = useful * samplesPerCell
   const sample = await sampleVectors(db, org, model, { share: (1.2 * limit) / vectors, limit })
-  const centers = await learn(join(sample), useful, attempt.signal)
+  const centers = await learn(joinVectors(sample), useful, attempt.signal)
   const generation = (newest?.generation ?? 0) + 1
   await attempt.transaction((trx) => insertCells(trx, org, model, { generation, centers: Buffer.from(centers) }))
   deps.log.info({ organizationId: org, model, vectors, cells: useful }, 'learned cells for search by meaning')
@@ -86,7 +80,7 @@ const sortSlice = async (
     const page = { from, below: first, limit: sortedAtOnce }
     const found = await listToSort(deps.database.dbOf(org), org, model, page)
     if (found.length === 0) return true
-    const cells = await assign(join(found.map(({ vector }) => vector)), centers, attempt.signal)
+    const cells = await assign(joinVectors(found.map(({ vector }) => vector)), centers, attempt.signal)
     const sorted = found.map(({ vector: _, ...one }, at) => ({ ...one, cell: first + (cells[at] ?? 0) }))
     await attempt.transaction(async (trx) => {
       if (await lockGeneration(trx, org, model, generation)) await moveToCells(trx, org, model, sorted)

@@ -1,4 +1,5 @@
 import type { Db, OrgId } from '../../platform/db/database.ts'
+import { dropOldest } from '../../platform/drop-oldest.ts'
 import { dimensions } from '../encoder/sentence-encoder.ts'
 import { readVector } from '../vectors.ts'
 import { findCenters, listGenerations } from './queries.ts'
@@ -31,8 +32,7 @@ const readCenters = async (db: Db, org: OrgId, model: number, generation: number
   const vectors = readVector(stored)
   const centers = { vectors, lengths: lengthsOf(vectors) }
   cache.set(key, centers)
-  const [oldest] = cache.keys()
-  if (cache.size > mostCached && oldest !== undefined) cache.delete(oldest)
+  dropOldest(cache, mostCached)
   return centers
 }
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { endOf, forkInBackground } from '../../platform/background-process.ts'
+import { forkInBackground, runToEnd } from '../../platform/background-process.ts'
 import type { Vectors } from './cluster.ts'
 
 export type CellsOrder = { vectors: Vectors; cells: number } | { vectors: Vectors; centers: Vectors }
@@ -12,14 +12,7 @@ const run = async (order: CellsOrder, signal: AbortSignal): Promise<CellsReply> 
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     serialization: 'advanced',
   })
-  let reply: CellsReply | undefined
-  child.on('message', (message: CellsReply) => {
-    reply = message
-  })
-  // The exit handler reports the same errors.
-  child.on('error', () => {})
-  child.send(order, () => {})
-  const ending = await endOf(child, signal)
+  const { message: reply, ending } = await runToEnd<CellsReply>(child, order, signal)
   if (!reply) throw new Error(`The process that sorts vectors ended with ${ending}`)
   return reply
 }

@@ -1,3 +1,5 @@
+import { dropOldest } from '../drop-oldest.ts'
+
 /** The time for which permissions are cached, in case the notification of a change is lost. */
 const trustMs = 5_000
 /** The maximum number of entries. Unknown callers are cached too, so without a limit, their number would grow. */
@@ -30,11 +32,8 @@ export const openCache = <T>({ load, orgOf }: Options<T>) => {
       if (generation === seen) {
         // The oldest entry is removed first. Frequent callers are loaded again and move to the end.
         entries.delete(hash)
-        for (const oldest of entries.keys()) {
-          if (entries.size < maxEntries) break
-          entries.delete(oldest)
-        }
         entries.set(hash, { known, loadedAt })
+        dropOldest(entries, maxEntries)
       }
       return known
     })

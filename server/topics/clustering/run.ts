@@ -1,6 +1,7 @@
 import { join } from 'node:path'
-import type { Found, KnownClusters, Nearest } from '../../clustering/find-clusters.ts'
-import { endOf, forkInBackground } from '../../platform/background-process.ts'
+import type { Found, KnownClusters } from '../../clustering/find-clusters.ts'
+import type { Nearest } from '../../clustering/k-means.ts'
+import { forkInBackground, runToEnd } from '../../platform/background-process.ts'
 
 /** Vectors have one signed byte for each dimension, one after the other. */
 export type TopicOrder =
@@ -16,14 +17,7 @@ const run = async (order: TopicOrder, signal: AbortSignal): Promise<TopicReply> 
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     serialization: 'advanced',
   })
-  let reply: TopicReply | undefined
-  child.on('message', (message: TopicReply) => {
-    reply = message
-  })
-  // The exit handler reports the same errors.
-  child.on('error', () => {})
-  child.send(order, () => {})
-  const ending = await endOf(child, signal)
+  const { message: reply, ending } = await runToEnd<TopicReply>(child, order, signal)
   if (!reply) throw new Error(`The process that finds topics ended with ${ending}`)
   return reply
 }

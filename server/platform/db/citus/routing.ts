@@ -3,6 +3,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
+import { dropOldest } from '../../drop-oldest.ts'
 import type { Log } from '../../log.ts'
 import {
   type Database,
@@ -235,10 +236,7 @@ const routeStatements = (options: Options): RoutedDatabase => {
       if (known) return known
       const db = openFor(org)
       databases.set(org, db)
-      for (const oldest of databases.keys()) {
-        if (databases.size <= maxDatabases) break
-        databases.delete(oldest)
-      }
+      dropOldest(databases, maxDatabases)
       return db
     },
     waiting: () => primary.waiting() + sum(pools().map((pool) => pool.waitingCount)),

@@ -1,6 +1,7 @@
 // Caches for a few seconds which node has an organization's rows. If a shard has moved since, statements only become
 // slower, because the old node forwards them.
 
+import { dropOldest } from '../../drop-oldest.ts'
 import type { Log } from '../../log.ts'
 import type { OrgId, Queryable } from '../database.ts'
 import { type ClusterNode, nodeName } from './nodes.ts'
@@ -72,10 +73,7 @@ export const openShardMap = (coordinator: Queryable, log: Log): ShardMap => {
         [orgs],
       )
       for (const { org, hash } of rows) hashes.set(org, hash)
-      for (const oldest of hashes.keys()) {
-        if (hashes.size <= maxHashes) break
-        hashes.delete(oldest)
-      }
+      dropOldest(hashes, maxHashes)
     } catch (error) {
       log.debug({ err: error }, 'could not find the shards of organizations')
     }
