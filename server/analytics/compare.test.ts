@@ -12,8 +12,10 @@ import { seededRandom } from '../../test/malformed.ts'
 import { testServer } from '../../test/server.ts'
 import { expectExactComparisons } from '../../test/support/analytics/brute-force.ts'
 import { openHistory } from '../../test/support/analytics/history.ts'
+import type { OrgId } from '../platform/db/database.ts'
 import { minuteMs } from '../platform/durations.ts'
 import { newcombe, rateTest } from '../statistics/rate-intervals.ts'
+import { compareSides } from './compare.ts'
 import { buildNext } from './days/build.ts'
 
 const server = await testServer()
@@ -227,6 +229,20 @@ describe('periods, agents, and companies', () => {
 })
 
 describe('a comparison', () => {
+  it('refuses equal sides with a relative period, even though time passes while it reads them', async () => {
+    const { id: org } = await makeOrganization(server)
+    const start = Date.now()
+    let readings = 0
+    const side = { period: { last: '7d', timezone: 'UTC' } } as const
+    const comparing = compareSides(
+      { ...deps, clock: { now: () => new Date(start + readings++) } },
+      { org: org as OrgId, entitlements: { monitors: true, observability: true, metrics: true } },
+      { a: side, b: side },
+    )
+    await expect(comparing).rejects.toThrow('selects the same conversations as a')
+    expect(readings).toBe(1)
+  })
+
   it('names what is wrong', async () => {
     const side = { channels: ['call'] }
     expect(await issuesOf({ a: side, b: side })).toEqual([

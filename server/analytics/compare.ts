@@ -25,9 +25,9 @@ const longestMs = 30_000
 const readSide = async (
   deps: AnswerDeps,
   org: OrgId,
-  { path, given }: { path: Side['path']; given: Selection },
+  { path, given, now }: { path: Side['path']; given: Selection; now: Date },
 ): Promise<Side> => {
-  const within = await readPeriod(deps.db, given, deps.clock.now())
+  const within = await readPeriod(deps.db, given, now)
   if (within.since && within.until && within.until <= within.since) {
     throw invalid(`${path}.since`, 'must be in the past if the filter has no until')
   }
@@ -38,8 +38,10 @@ const readSide = async (
 /** Reads side b, and side a in its own period or in the period before that of b. */
 const readSides = async (deps: AnswerDeps, org: OrgId, query: GroupComparisonQuery): Promise<[a: Side, b: Side]> => {
   const [givenA, givenB] = [parseFilter(query.a, 'a'), parseFilter(query.b, 'b')]
-  const a = await readSide(deps, org, { path: 'a', given: givenA })
-  const b = await readSide(deps, org, { path: 'b', given: givenB })
+  // A relative period must end at the same time on both sides.
+  const now = deps.clock.now()
+  const a = await readSide(deps, org, { path: 'a', given: givenA, now })
+  const b = await readSide(deps, org, { path: 'b', given: givenB, now })
   const timezone = readZone(query, givenB)
   const { compareTo } = query
   if (compareTo === undefined) return [a, b]
