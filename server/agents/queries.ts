@@ -13,7 +13,7 @@ type RecordingPolicy = {
   redaction: 'none' | 'mute' | 'beep' | null
 }
 
-/** Contains only the changes. How long recordings are kept changes as a unit. */
+/** Contains only the changed settings. `keep` and `days` always change together. */
 export type RecordingPolicyChange = {
   kept?: Pick<RecordingPolicy, 'keep' | 'days'>
   redaction?: RecordingPolicy['redaction']
@@ -134,7 +134,7 @@ type AgentChange = {
   recordings?: RecordingPolicyChange | undefined
 } & SoundSettings
 
-/** Updates an agent. Archiving an archived agent keeps the first timestamp. */
+/** Updates an agent. Archiving an agent again keeps the original timestamp. */
 export const updateAgent = (db: Db, org: OrgId, id: string, change: AgentChange) =>
   db
     .updateTable('agents')

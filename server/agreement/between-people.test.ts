@@ -69,8 +69,8 @@ describe('an interval', () => {
     )
     if (few?.low == null || few.high == null || many?.low == null || many.high == null) throw new Error('No interval')
     expect(few.low < few.value && few.value < few.high).toBe(true)
-    // Four times as many units halve the width of the interval. The difference is the smaller effect of leaving one
-    // unit out.
+    // With four times as many units, the interval is half as wide. It is not exactly half, because leaving out one of
+    // many units has a smaller effect.
     expect((many.high - many.low) / (few.high - few.low)).toBeCloseTo(0.5, 1)
     const apart = withInterval([once(2, 1), once(2, 1), once(0, 2), once(2, 0), once(3, 0)], krippendorffsAlpha)
     const together = withInterval(

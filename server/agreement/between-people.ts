@@ -1,5 +1,5 @@
-// Measures agreement between people. A unit describes judged conversations: the number of people who gave each answer,
-// and how often this combination occurs.
+// Measures agreement between people. A unit stands for conversations that were judged alike: how many people gave each
+// answer, and how many conversations have this combination.
 
 import { z95 } from '../statistics/distributions.ts'
 

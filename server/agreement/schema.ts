@@ -75,7 +75,7 @@ export const VersionAgreement = Closed(
       trueNegatives: Count('Neither says affected.'),
     }),
     precision: Estimated('The share of the monitor’s affected results that reviewers confirm.', 0),
-    recall: Estimated('The share of affected conversations, according to reviewers, that the monitor detects.', 0),
+    recall: Estimated('Of the conversations that reviewers judged affected, the share that the monitor detects.', 0),
     agreement: Estimated('How often the monitor and people give the same answer.', 0),
     kappa: Estimated('Cohen’s kappa: agreement beyond chance, from 0 (none) to 1 (full).', -1),
     betweenPeople: BetweenPeople,

@@ -138,7 +138,7 @@ const record = async (trx: Db, org: OrgId, incidentId: string, kind: EventKind, 
     trx,
     org,
     { resource: 'alert-incidents', kind: kind === 'opened' ? 'created' : 'updated', ids: [incidentId] },
-    // Open incidents affect the state that rules and the organization show.
+    // The states of rules and of the organization depend on open incidents.
     { resource: 'alert-rules', kind: 'updated' },
     { resource: 'health', kind: 'updated' },
   )
@@ -218,7 +218,7 @@ export const acknowledgeIncident = async (
   return changed
 }
 
-/** Resolves an incident. If its opening was never announced, its end isn't either. */
+/** Resolves an incident. If its opening was never announced, the resolution isn't either. */
 export const resolveIncident = async (
   deps: IncidentDeps,
   trx: Db,

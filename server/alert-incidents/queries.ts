@@ -62,7 +62,7 @@ export const lockIncident = (trx: Db, org: OrgId, id: string) =>
 export const listOpenIncidents = (db: Db, org: OrgId, ruleId: string) =>
   select(db, org).where('alert_rule_id', '=', ruleId).where('status', '<>', 'resolved').orderBy('id').execute()
 
-/** Lists incidents that somebody resolved while their condition was met and has stayed met since. */
+/** Lists incidents that somebody resolved while their condition was met, if it has been met ever since. */
 export const listOverruledIncidents = (db: Db, org: OrgId, ruleId: string) =>
   select(db, org)
     .where('alert_rule_id', '=', ruleId)
@@ -244,8 +244,8 @@ export const findOwner = (db: Db, org: OrgId, userId: string) =>
 export type IncidentRule = NonNullable<Awaited<ReturnType<typeof findIncidentRule>>>
 
 /**
- * Selects incidents that are old enough to delete, with their timelines and comments. The index is on the opening time,
- * which is always earlier than the time of resolution.
+ * Selects incidents that are old enough to delete, with their timelines and comments. Also compares the opening time,
+ * which is never later than the resolution, because it has an index.
  */
 export const oldIncidents = dueRows({
   table: 'alert_incidents',

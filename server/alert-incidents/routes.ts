@@ -223,7 +223,7 @@ type StoredComment = Awaited<ReturnType<typeof getIncidentComment>>
 const presentComment = (incidentId: string, { id, userId, body, at }: StoredComment) => ({
   id,
   incidentId,
-  // Only people write comments, and every comment has a body.
+  // Only people write comments, and every comment has a body, so neither is null.
   authorUserId: userId as string,
   body: body as object,
   createdAt: at,

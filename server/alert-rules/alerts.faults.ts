@@ -98,7 +98,7 @@ const makeReader = async (key: string) => {
   return person
 }
 
-/** Ends the period of the person's digest while one notification is waiting for it. */
+/** Ends the person's current digest period while one notification is waiting for the digest. */
 const endPeriod = async (org: OrgId, userId: string): Promise<void> => {
   const { db } = deps
   const period = () =>

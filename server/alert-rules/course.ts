@@ -52,7 +52,7 @@ export const readCourse = async (
   return new Map(
     [...Map.groupBy(rows, ({ key }) => key)].map(([key, ofGroup]) => {
       const points = eachPeriod(ofGroup, pointCount).map((sums) => pointOf(condition, sums))
-      // The threshold of a volume applies to a whole window, so it would be wrong for the shorter periods of the chart.
+      // A volume threshold applies to a whole window, so it would be wrong for the shorter periods of the chart.
       const threshold = 'threshold' in condition && condition.kind !== 'volume' ? condition.threshold : null
       return [key, { points, threshold, label: `The ${spellLast(minutes)}` }]
     }),

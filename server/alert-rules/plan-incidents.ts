@@ -7,9 +7,9 @@ import type { AlertQuestion, Reading } from './conditions/read-condition.ts'
 import type { StoredRule } from './queries.ts'
 
 /**
- * Returns how long a condition must not be met before its incident resolves. The time is long enough that a value near
- * the threshold does not open one incident after another. If the condition is definitely over, for example because a
- * finding was closed, the incident resolves immediately.
+ * Returns how long a condition must have been clear before its incident resolves. The time is long enough that a value
+ * near the threshold does not open one incident after another. If the condition is definitely over, for example because
+ * a finding was closed, the incident resolves immediately.
  */
 const clearForMs = ({ condition, windowMinutes }: AlertQuestion): number => {
   if (['spike', 'finding', 'experiment_health', 'judge_budget', 'no_data', 'change'].includes(condition.kind)) return 0

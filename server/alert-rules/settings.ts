@@ -10,7 +10,7 @@ import type { AlertCondition } from './condition-schema.ts'
 import { findMemberName, type RuleFields } from './queries.ts'
 import type { RuleCreate, RuleUpdate } from './schema.ts'
 
-/** The settings of a rule that doesn't specify others. */
+/** The settings of a new rule, unless the request specifies others. */
 export const defaults: Omit<RuleFields, 'name' | 'condition'> = {
   enabled: true,
   severity: 'warning',
@@ -118,8 +118,9 @@ export const checkMonitor = async (
 }
 
 /**
- * Throws if the settings contradict each other, or if a given ID does not exist. Resources with stored IDs may have
- * been deleted since, which must not prevent other changes. Only the monitor must still exist.
+ * Throws if the settings contradict each other, or if an ID in the request does not exist. IDs that were stored earlier
+ * are not checked, because a resource that was deleted since must not prevent other changes. Only the monitor must
+ * still exist.
  */
 export const checkRuleSettings = async (
   db: Db,

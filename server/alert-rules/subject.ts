@@ -9,7 +9,9 @@ import type { StoredRule } from './queries.ts'
 
 const nothing: OwnershipSubject = { agentIds: [], companyIds: [], tags: [] }
 
-/** Returns the agents, companies, and tags in an incident's group or filter. Ownership rules compare them. */
+/**
+ * Returns the agents, companies, and tags in an incident's group or filter. Ownership rules are matched against them.
+ */
 export const subjectOf = async (
   db: Db,
   org: OrgId,

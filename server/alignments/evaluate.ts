@@ -25,7 +25,7 @@ export type CaseTask = {
 
 type Going = 'ended' | 'paid' | 'open'
 
-/** Returns whether an alignment has ended in the meantime, or has reached its maximum cost. */
+/** Returns whether an alignment has ended, has reached its maximum cost, or can continue. */
 export const goingOf = async (
   { db }: Pick<AlignmentDeps, 'db'>,
   org: OrgId,

@@ -15,7 +15,7 @@ import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import { listLearned, lockProposalsWithLearned, removeProposals, updateProposal } from './queries.ts'
 
-const note = 'Removed what was learned from a review that was removed.'
+const note = 'Removed content that was learned from a deleted review.'
 
 type Forgotten = Parameters<typeof withoutLearned>[1]
 
@@ -38,8 +38,8 @@ const forgetInMonitor = async (trx: Db, org: OrgId, monitorId: string, forgotten
 
 /**
  * Removes the learned content from all proposals for a monitor, because proposals repeat the content that the
- * definition had learned before. The caller has locked the monitor, so no proposal with such content is stored later.
- * Returns the alignments that changed.
+ * definition had learned before. The caller has locked the monitor, so no other transaction can store a proposal with
+ * this content. Returns the alignments that changed.
  */
 const forgetInProposals = async (trx: Db, org: OrgId, monitorId: string, forgotten: Forgotten): Promise<string[]> => {
   const changed: string[] = []

@@ -92,7 +92,7 @@ export const cancelAlignment = async (
   const alignment = await lockAlignment(trx, actor.org, id)
   if (!alignment || !canMove(alignment.status, 'cancelled')) {
     const state = alignment?.status ?? 'gone'
-    throw new ApiError('conflict', `The alignment is ${state}. Only one in progress can be cancelled.`)
+    throw new ApiError('conflict', `The alignment is ${state}. Only an alignment in progress can be cancelled.`)
   }
   await recordAudit(trx, actor, 'alignment.cancel', { type: 'alignment', id })
   return updateAlignment(trx, actor.org, id, { status: 'cancelled', finishedAt: clock.now() })
@@ -109,7 +109,7 @@ export const resumeAlignment = async (
   const stopped = await lockAlignment(trx, actor.org, id)
   if (!stopped || !canMove(stopped.status, 'queued')) {
     const state = stopped?.status ?? 'gone'
-    throw new ApiError('conflict', `The alignment is ${state}. Only a failed or cancelled one can be resumed.`)
+    throw new ApiError('conflict', `The alignment is ${state}. Only a failed or cancelled alignment can be resumed.`)
   }
   const resumes = stopped.resumes + 1
   const queued = await updateAlignment(trx, actor.org, id, {
@@ -126,7 +126,10 @@ export const resumeAlignment = async (
   return queued
 }
 
-/** An alignment as its job knows it. When an alignment is resumed, a new job replaces the old one. */
+/**
+ * Identifies an alignment and one run of it. When an alignment is resumed, a new job replaces the old one, which must
+ * no longer change the alignment.
+ */
 type OwnAlignment = { id: string; resumes: number }
 
 const lockOwn = async (trx: Db, org: OrgId, { id, resumes }: OwnAlignment) => {

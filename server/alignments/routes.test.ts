@@ -349,8 +349,8 @@ describe('an alignment', () => {
     }
     expect(asked.some(({ transcript }) => transcript.includes('It is affected'))).toBe(true)
     expect(await countFailed()).toBe(0)
-    // With a higher maximum, it gets past the first conversations. The refused conversations count as failed until it
-    // is resumed.
+    // With a higher maximum, the alignment gets past the first conversations. The refused conversations count as failed
+    // until it is resumed.
     expect(await resume({ maxCost: 30 })).toMatchObject({ status: 'failed' })
     expect(await countFailed()).toBeGreaterThan(0)
     answerBy(right)
@@ -393,7 +393,7 @@ describe('an alignment', () => {
     const some = judged.filter(({ verdict }) => verdict === 'not_affected').slice(0, 12)
     const opposite = some.map(({ id }) => ({ id, verdict: 'affected' as const, comment: null }))
     await makeJudgments(server, org.id, opposite, { monitorId, userId: another.userId })
-    // Two people differ, so a third one decides.
+    // Two people disagree, so a third one decides.
     const third = await makePerson(server, key)
     const deciding3 = some.map(({ id }) => ({ id, verdict: 'not_affected' as const, comment: null }))
     await makeJudgments(server, org.id, deciding3, { monitorId, userId: third.userId })
@@ -516,7 +516,7 @@ describe('erasing a conversation', () => {
       comment: ({ half, at }) => (half === 'tuning' && at === 0 ? `About ${secret}.` : null),
     })
     const erased = judged[0]?.id
-    // This conversation is the most disputed one, because people differ about it.
+    // This conversation is the most disputed one, because people disagree about it.
     const person = await makePerson(server, key)
     await makeJudgments(server, org.id, [{ id: erased ?? '', verdict: 'not_affected', comment: null }], {
       monitorId,
@@ -641,7 +641,7 @@ describe('a person who still has to judge a conversation blindly', () => {
     const ofMonitor = async (as: Record<string, string>) =>
       (await call('GET', `/v1/monitors/${monitorId}`, { headers: as })).body.currentVersion.definition
     expect(await ofMonitor(headers)).toEqual(shown.definition)
-    // Saving the values that they see loses nothing.
+    // These members don't see everything, but saving what they see must not lose the rest.
     const body = { definition: { ...(await ofMonitor(headers)), criteria: 'Another one.' } }
     expect((await call('PATCH', `/v1/monitors/${monitorId}`, { headers, body })).status).toBe(200)
     const { body: monitor } = await call('GET', `/v1/monitors/${monitorId}`, { key })

@@ -48,7 +48,7 @@ export const Analytics = Closed(
       Closed({
         key: Type.Array(Nullable(Type.String()), {
           description:
-            'The value of each `groupBy`: an ID, a word, or a number as text. Null if conversations have none. Empty ' +
+            'The value of each `groupBy`: an ID, a word, or a number as text. Null for conversations without a value. Empty ' +
             'without `groupBy`.',
         }),
         label: Type.Array(Type.String(), { description: 'The display name.' }),

@@ -89,8 +89,8 @@ const groupsOf = (sums: GroupSums[]): Map<string, Group> => {
 const noGroup: Group = { key: [], total: noSums, periods: new Map() }
 
 /**
- * Sorts groups by size, with all others last. All categories have the same number of results, so they are sorted by
- * share.
+ * Sorts groups by size, and puts the group of all other conversations last. All categories have the same number of
+ * results, so they are sorted by share.
  */
 const inOrder = (groups: Map<string, Group>, groupBy: string[]): Group[] => {
   // Without `groupBy`, there is only one group.

@@ -8,7 +8,7 @@ import { compareRows, type Row } from './differences.ts'
 import type { Kind } from './figures.ts'
 
 const seed = 20_261_126
-/** In 3,000 runs, 1.2% to 3.4% of comparisons without a difference had a mark. */
+/** In 3,000 runs, 1.2% to 3.4% of comparisons without a real difference marked one. */
 const runs = 300
 
 type Random = ReturnType<typeof seededRandom>

@@ -25,7 +25,10 @@ export type Row = {
   kind: Kind
   a: Whole
   b: Whole
-  /** Whether a conversation can have several values. Those are similar, so no test treats them as independent. */
+  /**
+   * Whether a conversation can have several values. Values of the same conversation are similar, so no test treats them
+   * as independent.
+   */
   isDependent?: boolean
 }
 
@@ -97,7 +100,7 @@ const compareRow = ({ isDependent = false, ...row }: Row): Compared =>
   isDependent ? { ...compareIndependent(row), differenceInterval95: null, p: null } : compareIndependent(row)
 
 /**
- * Compares each row by itself, and marks the differences that are unlikely to be chance even though several rows were
+ * Compares each row on its own, and marks the differences that are unlikely to be chance even though several rows were
  * compared (Holm's method).
  */
 export const compareRows = (rows: Row[]): Difference[] => {

@@ -23,7 +23,7 @@ export type Measured =
   | { kind: 'score'; monitorId: string }
   | { kind: 'agreement'; monitorId: string }
   | { kind: 'cost' | 'latency'; monitorId?: string }
-  /** One category, or several, which are then the first group. */
+  /** With `categories`, the category becomes the first group. */
   | { kind: 'category'; monitorId: string; category?: string; categories?: string[] }
   | { kind: 'field'; monitorId: string; field: string }
 
@@ -49,7 +49,7 @@ export type GroupSums = Sums & {
   period: number | undefined
 }
 
-/** The values of a group’s columns, which its number stands for. The text is empty for hours and weekdays. */
+/** The column values that a group's number stands for. The text is empty for hours and weekdays. */
 export type NumberedGroup = { number: number; k1: string | null; k2: string | null }
 
 /** Either the steps of hours or those of the whole day are read. */
@@ -176,7 +176,7 @@ const measuredValue = (measure: OfConversations): RawBuilder<unknown> => {
 const conversationRows = (db: Db, org: OrgId, measure: OfConversations, request: SumRequest, times: Times) => {
   const conversations = keyedConversations(db, org, request, times).select(sql`${measuredValue(measure)}`.as('value'))
   if (measure.kind === 'volume') return sql`SELECT s.k1, s.k2, s.at, false AS hit, s.value FROM (${conversations}) s`
-  // OFFSET keeps the planner from reading the value out of the measures again for each of its uses.
+  // Without OFFSET, the planner would extract the value from the measures again each time it is used.
   return sql`SELECT s.k1, s.k2, s.at, false AS hit, s.value FROM (${conversations} OFFSET 0) s WHERE s.value IS NOT NULL`
 }
 
@@ -356,7 +356,7 @@ const rowsOf = (db: Db, org: OrgId, request: SumRequest, times: Times): RawBuild
   }
 }
 
-/** Selects the rows of several time ranges. Returns undefined without any. */
+/** Selects the rows of several time ranges. Returns undefined if there are none. */
 const rowsOfTimes = (
   ranges: SumRequest['ranges'],
   rowsWithin: (times: Times) => RawBuilder<unknown>,
@@ -392,7 +392,9 @@ const grains: Record<string, number> = {
   weekday: 0,
 }
 
-/** Columns with sums that are stored by hour. Others are only stored together with all of them, by day. */
+/**
+ * The columns that have sums stored by hour. All other combinations are only stored by day, with all columns together.
+ */
 const stored = new Set([0, 1, 2, 4])
 const everything = 7
 
@@ -507,8 +509,8 @@ const cellsOf = (rows: RawBuilder<unknown>, request: SumRequest): RawBuilder<unk
   FROM (${rows}) v GROUP BY v.k1, v.k2, period, step`
 
 /**
- * Sums rows by group and by group and period, of the largest groups and of all others together. Unlike stored sums,
- * they can have any number of groups, so the database chooses the largest.
+ * Sums rows by group, and by group and period, for the largest groups and for all others together. There can be any
+ * number of groups, unlike in stored sums, so the database chooses the largest.
  */
 export const sumRows = async (
   db: Db,
@@ -622,7 +624,7 @@ export const haveCommon = async (
   return (await query.limit(1).execute()).length > 0
 }
 
-/** Lists the categories of a monitor’s results, the most frequent first. */
+/** Lists the categories of a monitor's results, most frequent first. */
 export const listFoundCategories = async (
   db: Db,
   org: OrgId,
@@ -638,7 +640,7 @@ export const listFoundCategories = async (
 }
 
 const timedOut = '57014'
-/** A board has many charts, and everyone waits for the slowest. */
+/** The maximum time for a chart. A board has many charts, and everyone waits for the slowest. */
 const longestMs = 10_000
 
 const tooLong = (path: string, ms: number) =>

@@ -124,7 +124,7 @@ const measures = [
 
 export type Measure = Static<(typeof measures)[number]>
 
-/** One of these schemas. `kind` selects it, so that an error is reported for the right one. */
+/** `kind` selects the schema, so that errors refer to the right kind of measure. */
 export const Measure = Type.Unsafe<Measure>({
   type: 'object',
   required: ['kind'],
@@ -182,7 +182,7 @@ const mostHours = 168
 /** Enough for many categories of several agents. */
 const mostCategories = 250
 
-/** Returns how many groups an answer has at most, not counting the group of all others. */
+/** Returns the maximum number of groups in an answer, not counting the group of all others. */
 export const mostGroupsBy = (measure: Measure, groupBy: string[]): number => {
   if (isByCategory(measure)) return mostCategories
   return groupBy.every(isOfTime) ? mostHours : mostGroups

@@ -47,8 +47,8 @@ export const readCoverage = async (reader: StoredReader, request: Summed, within
 
 /**
  * Sums a measure by group, and by group and period, for the largest groups and for all others together. Groups and
- * periods without a value are omitted. The interval of a percentile makes no assumption about the values. It lies
- * between two values, and their ranks are so far apart that the true percentile is between them in 95 of 100 samples.
+ * periods without a value are omitted. The interval of a percentile makes no assumption about the distribution: its
+ * bounds are two of the values, far enough apart in rank that 95% of samples have the true percentile between them.
  */
 export const sumMeasure = async (
   db: Db,

@@ -69,7 +69,7 @@ export const getApiKeyReach = async (db: Db, org: OrgId, id: string): Promise<Ro
   return memberRole ? lowerRole(role, memberRole) : 'viewer'
 }
 
-/** Revokes a key. If it is already revoked, keeps the first timestamp. */
+/** Revokes a key. Revoking a key again keeps the original timestamp. */
 export const revokeApiKey = (db: Db, org: OrgId, id: string, revokedAt: Date) =>
   db
     .updateTable('api_keys')

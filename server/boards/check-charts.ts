@@ -12,7 +12,7 @@ const shapeFaults = ({ kind, query: { measure, groupBy = [], interval } }: Chart
   const faults: Issue[] = []
   const fault = faultOfGroups(measure, groupBy)
   if (fault !== undefined) faults.push({ path: 'query.groupBy', message: fault })
-  // Categories are the first group of their measure.
+  // The categories of a measure count as its first group.
   const groups = groupBy.length + (isByCategory(measure) ? 1 : 0)
   const needs = (isMet: boolean, path: string, message: string) => isMet || faults.push({ path, message })
   if (kind === 'line') needs(interval !== undefined, 'query.interval', 'is required for a line')

@@ -119,8 +119,8 @@ export const insertBucket = (trx: Db, org: OrgId, { id, type, drawnUntil, ...set
 type Restart = { drawnUntil: Date | null }
 
 /**
- * Updates a bucket. With `restart`, the bucket selects conversations again, because its settings now match different
- * ones.
+ * Updates a bucket. With `restart`, the bucket selects its conversations again, because its new settings match
+ * different ones.
  */
 export const updateBucket = (trx: Db, org: OrgId, id: string, settings: BucketSettings, restart?: Restart) =>
   trx
@@ -177,7 +177,7 @@ export const deleteBucket = async (trx: Db, org: OrgId, id: string): Promise<voi
 
 /**
  * Returns whether `conversations c` was reviewed in a fair sample of the scope of `monitors o`. The bucket must be
- * sampled. All of its filters must be part of the monitor's scope, and it must have had them when the conversation
+ * sampled. All of its filters must be part of the monitor's scope and must have been set before the conversation
  * arrived. A sample of a subset, such as affected conversations, doesn't represent the rest of the scope. `x.agent_id`
  * limits the condition to one agent, or is null.
  */

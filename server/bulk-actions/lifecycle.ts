@@ -76,7 +76,7 @@ export const createAction = (
     return inserted
   })
 
-/** Allows an action to be undone again after its undo ended early. */
+/** Allows an action to be undone again after a previous undo ended early. */
 const allowUndo = async (trx: Db, org: OrgId, id: string): Promise<void> => {
   if (await lockAction(trx, org, id)) await updateAction(trx, org, id, { undoneById: null })
 }

@@ -154,8 +154,9 @@ export const listNextRows = (
 export type StoredOutcome = { position: number; outcome: 'changed' | 'unchanged' | 'failed'; tags?: string[] }
 
 /**
- * Stores the outcomes for the conversations in a slice. Keeps the tags of conversations without changes to their tags.
- * Until PostgreSQL has statistics about the action's rows, the range of positions keeps it from reading all of them.
+ * Stores the outcomes for the conversations in a slice. Keeps the stored tags of conversations with unchanged tags. The
+ * range of positions is redundant, but without it, PostgreSQL reads all rows of the action until it has statistics
+ * about them.
  */
 export const storeOutcomes = async (
   trx: Db,
@@ -217,7 +218,7 @@ export const updateAction = (trx: Db, org: OrgId, id: string, change: Change) =>
 
 /**
  * Deletes the conversations from all actions. The caller has locked the conversations. Skips rows that are being
- * deleted with their actions.
+ * deleted together with their action.
  */
 export const deleteErased = async (trx: Db, org: OrgId, ids: string[]): Promise<void> => {
   await sql`

@@ -2,25 +2,31 @@ import { assign, clusterByDirection, type Nearest, nearestTo, type Random } from
 import { cutAt, mergeAll, sumsOf } from './merge.ts'
 import { addTo, makeVectors, meanOf, normalize, type Vectors, vectorAt, withoutMean } from './vectors.ts'
 
-/** Fewer vectors don't make a cluster. */
+/** The minimum size of a cluster. */
 const smallestCluster = 5
-/** Many small clusters are merged afterwards, so that clusters of any shape and size are found. */
+/**
+ * The maximum number of small clusters to start with. They are merged afterwards, which finds clusters of any shape and
+ * size.
+ */
 const mostSmall = 600
-/** The mean similarity, without what all vectors have in common, from which two clusters are the same. */
+/**
+ * Clusters with at least this mean similarity are merged into one. The similarity is calculated after subtracting the
+ * mean of all vectors.
+ */
 const sameFrom = 0.36
-/** The same for groups of related clusters. */
+/** Clusters with at least this mean similarity belong to the same group. */
 const relatedFrom = 0.2
-/** Vectors that are less similar to the center of their cluster are outliers, however wide the cluster is. */
+/** Vectors that are less similar than this to the center of their cluster are outliers, even in a wide cluster. */
 const leastSimilarity = 0.25
-/** Vectors that are this many median deviations less similar than the median of their cluster are outliers, too. */
+/** Vectors are also outliers if they are this many median deviations less similar than the median of their cluster. */
 const mostDeviations = 5
 
 export type Found = {
-  /** What all vectors have in common. It is subtracted before vectors are compared with centers. */
+  /** The mean of all vectors. It is subtracted before vectors are compared with centers. */
   mean: Float32Array
   /** The unit vectors in the middle of the clusters. */
   centers: Vectors
-  /** The similarity from which vectors belong to each cluster. */
+  /** The minimum similarity of the vectors in each cluster. */
   bounds: number[]
   sizes: number[]
   /** The group of each cluster. */
@@ -30,7 +36,7 @@ export type Found = {
   similarity: Float32Array
 }
 
-/** Replaces numbers by consecutive ones, in order of their first occurrence. */
+/** Renumbers values consecutively, in order of their first occurrence. */
 const renumber = (numbers: Int32Array): { numbers: Int32Array; count: number } => {
   const known = new Map<number, number>()
   const renumbered = numbers.map((number) => {
@@ -48,7 +54,7 @@ const centersOf = (vectors: Vectors, assigned: Int32Array, count: number): Vecto
   return sums
 }
 
-/** Leaves out clusters that are too small. Their vectors go to the nearest cluster, or become outliers. */
+/** Removes clusters that are too small. Their vectors go to the nearest other cluster, or become outliers. */
 const withoutSmall = (centers: Vectors, assigned: Int32Array): Vectors => {
   const sizes = new Int32Array(centers.count)
   for (const cluster of assigned) sizes[cluster] = (sizes[cluster] as number) + 1
@@ -60,7 +66,7 @@ const withoutSmall = (centers: Vectors, assigned: Int32Array): Vectors => {
 
 const medianOf = (values: number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
 
-/** Returns the similarity from which vectors belong to each cluster. Medians ignore the outliers that they find. */
+/** Returns the minimum similarity of the vectors in each cluster. The medians are hardly affected by outliers. */
 const boundsOf = (assigned: Int32Array, similarity: Float32Array, count: number): number[] => {
   const values: number[][] = Array.from({ length: count }, () => [])
   for (const [at, cluster] of assigned.entries()) values[cluster]?.push(similarity[at] as number)
@@ -71,7 +77,7 @@ const boundsOf = (assigned: Int32Array, similarity: Float32Array, count: number)
   })
 }
 
-/** Finds the clusters of unit vectors, and how many there are. */
+/** Divides unit vectors into clusters, and determines the number of clusters. */
 export const findClusters = (given: Vectors, random: Random): Found => {
   const mean = meanOf(given)
   const vectors = withoutMean(given, mean)
@@ -93,7 +99,7 @@ export const findClusters = (given: Vectors, random: Random): Found => {
   return { mean, centers, bounds, sizes: [...final.sizes], groups: [...groups], assigned, similarity }
 }
 
-/** What new vectors are compared with. */
+/** The data that new vectors are compared with. */
 export type KnownClusters = Pick<Found, 'mean' | 'centers' | 'bounds'>
 
 /** Returns the cluster of a new vector, or undefined for an outlier. */

@@ -13,10 +13,16 @@ export type Clusters = {
 }
 
 const mostRounds = 25
-/** With fewer changes than this share of the vectors, further rounds hardly change the clusters. */
+/**
+ * Stops when a round moves a smaller share of the vectors than this, because further rounds would hardly change the
+ * clusters.
+ */
 const settledShare = 0.002
 
-/** Chooses centers that are far from each other: each vector with a probability by its distance from those chosen. */
+/**
+ * Chooses centers that are far from each other: the farther a vector is from the chosen centers, the more likely it is
+ * chosen next.
+ */
 const chooseCenters = (vectors: Vectors, count: number, random: Random): Vectors => {
   const centers = makeVectors(count, vectors.dimensions)
   const distances = new Float32Array(vectors.count).fill(1)
@@ -53,7 +59,7 @@ export const nearestTo = (vector: Float32Array, centers: Vectors): Nearest => {
   return nearest
 }
 
-/** Assigns each vector to the nearest center. Returns how many changed their cluster. */
+/** Assigns each vector to the nearest center. Returns the number of vectors that moved to another cluster. */
 export const assign = (vectors: Vectors, { centers, assigned, similarity }: Clusters): number => {
   let changed = 0
   for (let at = 0; at < vectors.count; at++) {
@@ -65,7 +71,7 @@ export const assign = (vectors: Vectors, { centers, assigned, similarity }: Clus
   return changed
 }
 
-/** Moves each center to the middle of its vectors. A cluster without vectors gets the one that fits its own worst. */
+/** Moves each center to the middle of its vectors. An empty cluster gets the vector that fits its own cluster worst. */
 const moveCenters = (vectors: Vectors, { centers, assigned, similarity }: Clusters): void => {
   const sizes = new Int32Array(centers.count)
   centers.values.fill(0)

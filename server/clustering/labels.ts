@@ -1,12 +1,12 @@
 import { termsOf } from './terms.ts'
 
-/** More texts of a cluster hardly change its terms. */
+/** The maximum number of texts to read for a cluster. More would hardly change its terms. */
 const mostTexts = 2_000
 const termsInLabel = 3
 
 type Counts = Map<string, number>
 
-/** Counts in how many of the texts each term occurs. */
+/** Counts the texts in which each term occurs. */
 const countTerms = (texts: string[]): Counts => {
   const counts: Counts = new Map()
   for (const text of texts.slice(0, mostTexts)) {
@@ -17,7 +17,7 @@ const countTerms = (texts: string[]): Counts => {
 
 const isPartOf = (term: string, other: string): boolean => ` ${other} `.includes(` ${term} `)
 
-/** Leaves out terms if another term has their words, and then keeps the best. */
+/** Drops terms that share their words with a better term, and keeps the best of the rest. */
 const pickTerms = (ranked: string[]): string[] => {
   const picked: string[] = []
   for (const term of ranked) {
@@ -28,8 +28,8 @@ const pickTerms = (ranked: string[]): string[] => {
 }
 
 /**
- * Names each cluster by the terms that are frequent in its texts, but rare in those of the others (class-based TF-IDF).
- * A pair of words is preferred if it is nearly as frequent as its words.
+ * Names each cluster by terms that are frequent in its texts but rare in those of other clusters (class-based TF-IDF).
+ * Prefers a pair of words if it is nearly as frequent as each of its words.
  */
 export const labelClusters = (clusters: string[][]): string[][] => {
   const counted = clusters.map(countTerms)
@@ -43,7 +43,7 @@ export const labelClusters = (clusters: string[][]): string[][] => {
   }
   return shares.map((ofCluster, at) => {
     const counts = counted[at]
-    // A term of a single text is an accident.
+    // A term that occurs in only one text may be a coincidence.
     const enough = (clusters[at]?.length ?? 0) > 2 ? 2 : 1
     const scored = [...ofCluster].flatMap(([term, share]) => {
       if ((counts?.get(term) ?? 0) < enough) return []

@@ -1,25 +1,25 @@
-// Gives the clusters of a rebuild the IDs of those before, by the members that they share.
+// Assigns the IDs of known clusters to rebuilt clusters, based on their common members.
 
 export type Cluster = { members: ReadonlySet<string> }
 export type Known = Cluster & { id: string }
 
 export type Matched = {
-  /** The ID of each new cluster, or undefined if it is new. */
+  /** The known ID of each rebuilt cluster, or undefined if the cluster is new. */
   ids: (string | undefined)[]
-  /** The known clusters that were mostly split among several new ones. The first is the one that keeps the ID. */
+  /** The known clusters that were mostly split among several rebuilt ones. The first of these keeps the ID. */
   splits: { id: string; into: number[] }[]
-  /** The known clusters that mostly went into the same new one, without the one that gave its ID. */
+  /** The known clusters that mostly went into the same rebuilt cluster, except for the one that gave it its ID. */
   merges: { ids: string[]; into: number }[]
   /** The known clusters without a successor. */
   ended: string[]
 }
 
-/** Below this share of the smaller cluster's common members, two clusters have little to do with each other. */
+/** Two clusters correspond only if they have at least this share of the smaller cluster's members in common. */
 const leastShare = 0.3
 
 type Overlap = { known: number; made: number; common: number; ofKnown: number; ofMade: number }
 
-/** Counts common members. Members that only one side has, such as new conversations, don't count. */
+/** Counts common members. Ignores members that exist on only one side, such as new conversations. */
 const findOverlaps = (known: Known[], made: Cluster[]): Overlap[] => {
   const knownOf = new Map<string, number>()
   for (const [at, { members }] of known.entries()) for (const member of members) knownOf.set(member, at)

@@ -1,6 +1,9 @@
 import { addTo, dot, makeVectors, type Vectors, vectorAt } from './vectors.ts'
 
-/** A cluster that was made of two others. Numbers below the count of the first clusters are those, in their order. */
+/**
+ * A cluster merged from two others. The numbers of the initial clusters come first, followed by the merged ones in the
+ * order of their merges.
+ */
 export type Merge = { a: number; b: number; similarity: number; made: number }
 
 /** Returns the sums of the vectors of each cluster. */
@@ -32,8 +35,8 @@ const findNearest = (left: number[], similarities: Float64Array, count: number):
 }
 
 /**
- * Merges the two most similar clusters until one is left. The similarity of two clusters is the mean cosine of all
- * pairs between them, which sums of unit vectors tell exactly.
+ * Merges the two most similar clusters until only one is left. The similarity of two clusters is the mean cosine of all
+ * pairs between them, which the sums of unit vectors give exactly.
  */
 export const mergeAll = (sums: Vectors, sizes: Int32Array): Merge[] => {
   const count = sums.count
@@ -66,7 +69,7 @@ export const mergeAll = (sums: Vectors, sizes: Int32Array): Merge[] => {
   return merges
 }
 
-/** Returns the cluster that each of the first clusters belongs to if only merges of at least this similarity count. */
+/** Returns which cluster each initial cluster belongs to if only merges with at least this similarity are applied. */
 export const cutAt = (merges: Merge[], count: number, similarity: number): Int32Array => {
   const parents = Int32Array.from({ length: count + merges.length }, (_, at) => at)
   for (const { a, b, made, similarity: reached } of merges) {

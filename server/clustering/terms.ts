@@ -1,4 +1,4 @@
-/** Words that say nothing about a topic, because people use them in all conversations. */
+/** Words that say nothing about a topic, because they occur in all kinds of conversations. */
 const common = new Set(
   `a about above actually after again all also am an and any anything are aren't as at be because been before being but
 by bye can can't cannot could couldn't did didn't do does doesn't doing don't each else even few for from further get
@@ -14,7 +14,7 @@ your`.split(/\s+/),
 
 const longestWord = 40
 
-/** Returns the words of a text in lower case. Numbers are left out. */
+/** Returns the words of a text in lowercase, without numbers. */
 export const wordsOf = (text: string): string[] =>
   (
     text
@@ -23,7 +23,7 @@ export const wordsOf = (text: string): string[] =>
       .match(/\p{L}[\p{L}\p{M}']*/gu) ?? []
   ).filter((word) => word.length <= longestWord)
 
-/** Returns the terms of a text that can name a topic: words that aren't common, and pairs of neighbors. */
+/** Returns the terms of a text that can name a topic: words that aren't common, and pairs of adjacent words. */
 export const termsOf = (text: string): string[] => {
   const words = wordsOf(text)
   const terms: string[] = []

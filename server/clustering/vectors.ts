@@ -1,4 +1,4 @@
-// Vectors lie one after the other in an array of floats, so that loops over thousands of them stay fast.
+// Stores all vectors consecutively in one array of floats, so that loops over thousands of them are fast.
 
 export type Vectors = { values: Float32Array; dimensions: number; count: number }
 
@@ -11,7 +11,7 @@ export const makeVectors = (count: number, dimensions: number): Vectors => ({
 export const vectorAt = ({ values, dimensions }: Vectors, at: number): Float32Array =>
   values.subarray(at * dimensions, (at + 1) * dimensions)
 
-/** Returns the dot product, which is the cosine of unit vectors. Four sums at once keep the processor busy. */
+/** Returns the dot product, which is the cosine of unit vectors. Four independent sums keep the processor busy. */
 export const dot = (a: Float32Array, b: Float32Array): number => {
   let [first, second, third, fourth] = [0, 0, 0, 0]
   const end = a.length - (a.length % 4)
@@ -44,8 +44,8 @@ export const meanOf = (vectors: Vectors): Float32Array => {
 }
 
 /**
- * Returns unit vectors without what all have in common. Otherwise, the language and subject that all texts share make
- * every pair look similar, by an amount that differs between models.
+ * Subtracts the mean of all vectors and scales the results to unit length. Otherwise, the shared language and subject
+ * would make every pair look similar, to a degree that depends on the model.
  */
 export const withoutMean = (vectors: Vectors, mean: Float32Array): Vectors => {
   const centered = { ...vectors, values: Float32Array.from(vectors.values) }

@@ -14,7 +14,7 @@ export type RunCommand = (called: Called) => Promise<number>
 
 export type Spec = Shape & {
   load: () => Promise<{ run: RunCommand }>
-  /** Shown at the end of the help. */
+  /** The text at the end of the help. */
   notes?: string
   /** The subcommands, each with its own options. */
   actions?: Record<string, Shape>

@@ -7,7 +7,7 @@ import { ask, makeDataDir, openQueue, provision, runEarshot, runInOne, startEars
 import { serviceKey } from '../../test/server.ts'
 import { deleteLogo } from '../companies/jobs.ts'
 
-/** Runs the commands as people do, with and without a running service. */
+/** Runs the commands as a user would, with and without a running service. */
 
 const statusOf = async (origin: string, path: string, key: string) => (await ask(origin, 'GET', path, key)).status
 

@@ -30,7 +30,7 @@ export const findAmong = <T extends Named>(known: T[], given: string, kind: stri
   const found = known.filter(({ id, name }) => id === wanted || name.toLowerCase() === wanted)
   if (found[0] && found.length === 1) return found[0]
   if (found.length > 1)
-    throw new WronglyCalled(`${found.length} of them are named ${JSON.stringify(given)}. Use the ID instead.`)
+    throw new WronglyCalled(`The name ${JSON.stringify(given)} is used ${found.length} times. Use the ID instead.`)
   const names = known.slice(0, 20).map(({ name }) => `  ${plain(name)}`)
   const listed = names.length > 0 ? ` Available:\n${names.join('\n')}` : ''
   throw new WronglyCalled(`No ${kind} is named ${JSON.stringify(given)}.${listed}`)

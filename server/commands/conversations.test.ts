@@ -135,7 +135,7 @@ it("reads calls in the format of providers' webhooks", async () => {
   const version = await server.call('GET', `/v1/agents/${retell.agentId}/versions/${retell.agentVersionId}`, { key })
   expect(version.body).toMatchObject({ label: '12', systemPrompt: '' })
 
-  // The same call from the provider's webhook must become the same conversation with the same version.
+  // The same call must become the same conversation with the same version as when the provider's webhook sends it.
   const integration = { provider: 'vapi', name: 'Vapi', secret: 'a-vapi-secret' }
   const { webhookPath } = (await server.call('POST', '/v1/integrations', { key, body: integration })).body
   const headers = { 'x-vapi-secret': 'a-vapi-secret' }

@@ -42,7 +42,7 @@ it.runIf(process.getuid?.() === 0)(
     // PostgreSQL crashes when the disk is full and can't restart until space is available.
     process.kill(await findPostmaster(join(dataDir, 'data')), 'SIGKILL')
     await expect.poll(full, { timeout: 30_000, interval: 100 }).toMatch(/^503 The disk of the database is full/)
-    // The pause exceeds the timeout for a database that fails to start for other reasons.
+    // The pause is longer than the timeout for a database that fails to start for other reasons.
     await pause(8_000)
     expect(await full()).toMatch(/^503 The disk of the database is full/)
     expect((await fetch(`${served.origin}/healthz`)).status).toBe(200)

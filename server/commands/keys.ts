@@ -18,7 +18,7 @@ const list = async (called: Called): Promise<number> => {
 
 const create = async (called: Called): Promise<number> => {
   const { text, args, flag } = called
-  // The command line only accepts roles and requires the argument.
+  // The command line only accepts valid roles and requires the argument.
   const role = (text('role') ?? 'viewer') as 'viewer' | 'member' | 'admin' | 'owner'
   const made = await connect(called).earshot.apiKeys.create({ name: args[0] as string, role })
   return flag('json') ? printJson(made) : print(`${made.key}\n`)

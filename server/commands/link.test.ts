@@ -52,7 +52,8 @@ it('the link of the first start admits the owner once; a link of the operator re
     expect(await runInOne(args, switches)).toMatchObject({ code: 1, stdout: '' })
   }
 
-  // An invited person may have an account in another organization, which an invitation from here must not change.
+  // An invited person may have an account in another organization. An invitation from this one must not change that
+  // account.
   const invited = { email: 'eve@example.com', name: 'Eve', role: 'viewer' }
   const [, key = ''] = /Owner key +(\S+)/.exec(stdout()) ?? []
   expect((await post('/v1/members', invited, { authorization: `Bearer ${key}` })).status).toBe(201)

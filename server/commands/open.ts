@@ -23,8 +23,8 @@ export type Opened = {
 }
 
 /**
- * Prepares the secret key before the database starts, so that it is always an error if the key of an existing database
- * is missing. An external database gets its key from a variable.
+ * Prepares the secret key before the database starts, so that a missing key of an existing database is always an error.
+ * An external database gets its key from a variable.
  */
 const prepareKey = async (config: Config): Promise<void> => {
   if (config.databaseUrl !== undefined) return
@@ -60,8 +60,8 @@ export const connectAndMigrate = async (config: Config, options: Options): Promi
 }
 
 /**
- * Connects without migrating, because a newer version that only reads must not upgrade a database that an older version
- * serves.
+ * Connects without migrating, because a newer version that only reads must not migrate a database that an older version
+ * is using.
  */
 const connectAsItIs = async (config: Config, options: Options): Promise<Embedded> => {
   if (config.databaseUrl === undefined) {

@@ -4,11 +4,11 @@ const lineEveryMs = 5_000
 
 const bar = (share: number): string => {
   const full = Math.round(Math.min(1, share) * width)
-  return `${'█'.repeat(full)}${'░'.repeat(width - full)} ${String(Math.floor(Math.min(1, share) * 100)).padStart(3)} %`
+  return `${'█'.repeat(full)}${'░'.repeat(width - full)} ${String(Math.floor(Math.min(1, share) * 100)).padStart(3)}%`
 }
 
 export type ProgressLine = {
-  /** Shows the progress. If the total is unknown, shows only the count. If given, `told` replaces the count. */
+  /** Shows the progress. If the total is unknown, shows only the count. `told` replaces the count. */
   show: (label: string, done: number, total: number | undefined, told?: string) => void
   /** Ends the line, so that other output can follow. */
   end: () => void

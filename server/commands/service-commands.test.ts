@@ -11,7 +11,7 @@ import { serve } from '../../test/outside.ts'
 import { testServer } from '../../test/server.ts'
 import { jobList } from '../worker.ts'
 
-/** Runs the commands that call a service as people do. */
+/** Runs the commands that call a service as a user would. */
 
 const server = await testServer({ EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.0/8' })
 await server.deps.jobs.start(jobList, server.deps, { workerId: 'test', assumeSoleWorker: true })

@@ -100,8 +100,8 @@ export const companies = (app: App, { db, jobs, blobs, config }: Deps): void => 
         const { logoKey, logoUrl } = await lockCompany(trx, actor.org, params.id).catch((error: unknown) => {
           throw fault ?? error
         })
-        // A client can send back the response of a GET request without changing anything, including the URL of an
-        // uploaded logo.
+        // A client can send back the body of a GET response without changing anything, including the URL of an uploaded
+        // logo.
         const replacesLogo = body.logoUrl !== undefined && body.logoUrl !== logoUrl
         if (replacesLogo && fault) throw fault
         const company = await updateCompany(trx, actor.org, params.id, {

@@ -199,7 +199,7 @@ export const conversations = (app: App, deps: Deps): void => {
       }
       const turns = format === null ? '[]' : long
       const text = `${JSON.stringify(about).slice(0, -1)},"content":${content},"turns":${turns}}`
-      // Fastify sends text without serializing it, so the text contains the response's JSON.
+      // Fastify sends a string without serializing it, so the string contains the response's JSON.
       return reply.type('application/json; charset=utf-8').send(text as unknown as Static<typeof Transcript>)
     },
   )

@@ -225,7 +225,7 @@ export const Transcript = Closed(
     },
     transcription: {
       ...Nullable(Transcription),
-      description: 'How the recording was transcribed. Null if it wasn’t, or the transcript was sent.',
+      description: 'How the recording was transcribed. Null if it wasn’t transcribed, or if you sent the transcript.',
     },
   },
   { title: 'Transcript' },

@@ -63,12 +63,12 @@ const promptAt = ({ prompts, splits }: Cast, when: number, customer: number): Ag
   return prompts[at] ?? prompts[0]
 }
 
-/** No conversation is longer than this. */
+/** The maximum duration of a conversation. */
 const longestMs = 3_600_000
 
 /**
- * Returns the fraction of the days that has passed, and the time. Most calls start during the day. A conversation that
- * would not have ended yet moves to the day before the first one, so that the last day ends now.
+ * Returns the position in the period, from 0 to 1, and the start time. Most calls start during the day. A conversation
+ * that might end after now moves to the day before the first one, so that the last day ends now.
  */
 const drawTime = (random: Random, { anchor, days }: Maker): { when: number; startedAt: Date } => {
   const when = random.next()

@@ -19,7 +19,7 @@ const headerBytes = 44
 /** The start and end of speech are louder than this. */
 const audible = 300
 const loudest = 0x7fff
-/** The level of a quiet line. Digital silence only occurs where a line is interrupted. */
+/** The level of the noise under a line. Digital silence only occurs where a line is interrupted. */
 const noise = 6
 
 export const recordingFaults = ['clipping', 'dropouts', 'late answers'] as const
@@ -87,7 +87,7 @@ const dropSome = (random: Random, speech: Float32Array): void => {
   }
 }
 
-/** In recordings with that fault, the delay of an answer compared with the transcript. */
+/** The delay of an answer compared with the transcript, in recordings with this fault. */
 const latenessMs = 700
 
 const changes = {

@@ -22,7 +22,7 @@ export const speakLines = async (lines: Line[], signal: AbortSignal): Promise<Sp
   signal.throwIfAborted()
   const folder = await mkdtemp(join(tmpdir(), 'earshot-speech-'))
   try {
-    // People wait for the speech, so the process has the same priority as the service.
+    // Someone is waiting for the speech, so the process has the same priority as the service.
     const child = fork(join(import.meta.dirname, 'speech-process.ts'), {
       execArgv: options,
       serialization: 'advanced',

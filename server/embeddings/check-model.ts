@@ -17,10 +17,10 @@ export const checkEmbeddingModel: CheckEmbeddingModel = async (trx, org, model) 
   }
   const { kind, name } = await getProvider(trx, org, providerId)
   if (embeds(kind)) return
-  throw invalid(path, `must name an OpenAI-compatible or Azure OpenAI provider; “${name}” embeds no texts`)
+  throw invalid(path, `must name an OpenAI-compatible or Azure OpenAI provider; “${name}” cannot embed texts`)
 }
 
-/** Throws if conversations are embedded with the model provider, because deleting it would stop that. */
+/** Throws if conversations are embedded with the model provider, because deleting the provider would stop that. */
 export const refuseWhileEmbedding = async (
   _deps: Deps,
   trx: Db,

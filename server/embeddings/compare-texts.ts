@@ -8,7 +8,7 @@ import { findCurrentModel } from './model-numbers.ts'
 import { beginningOf, explainFailure, keyOfText, termsOfQuery } from './query-terms.ts'
 import { similarityBetween } from './vectors.ts'
 
-/** Texts are compared again and again while somebody types. Their vectors take 2 KB each. */
+/** Texts are compared again and again while somebody types, so vectors are cached. Each takes 2 KB. */
 const mostKept = 5_000
 const kept = new Map<string, Embedded>()
 
@@ -18,7 +18,10 @@ const keep = (key: string, embedded: Embedded): void => {
   dropOldest(kept, mostKept)
 }
 
-/** Returns how similar each of these texts is to a text, from -1 to 1. Texts in other languages are not similar. */
+/**
+ * Returns how similar each of these texts is to a text, from -1 to 1. Texts in a different language don't count as
+ * similar.
+ */
 export const compareTexts = async (
   { db, embedder }: Pick<Deps, 'db' | 'embedder'>,
   org: OrgId,

@@ -32,7 +32,7 @@ const readPassages = async ({ threads }: Deps, org: OrgId, text: StoredText): Pr
 type Read = { text: StoredText; passages: Passage[] }
 type ReadConversations = { model: number; read: Read[] }
 
-/** Reads those conversations that have a transcript, and that the organization's model has not embedded yet. */
+/** Reads the conversations that have a transcript and that the organization's model has not embedded yet. */
 const readConversations = async (deps: Deps, org: OrgId, ids: string[]): Promise<ReadConversations> => {
   const { number } = await findCurrentModel(deps.db, org)
   const read: Read[] = []
@@ -72,7 +72,7 @@ const embedPassages = async (
   return { model: number, conversations }
 }
 
-/** Embeds those conversations that have a transcript, and that the organization's model has not embedded yet. */
+/** Embeds the conversations that have a transcript and that the organization's model has not embedded yet. */
 export const embedConversations = async (
   deps: Deps,
   org: OrgId,
@@ -82,12 +82,12 @@ export const embedConversations = async (
   return embedPassages(deps, org, await readConversations(deps, org, ids), terms)
 }
 
-/** A text that every model embeds. */
+/** A text that no model refuses. */
 const harmless = 'Hello'
 
 /**
- * Embeds a conversation. If the model refuses its text but not others, the conversation has no passages, so that it is
- * not tried forever.
+ * Embeds a conversation. If the model refuses this text but not a harmless one, stores the conversation without
+ * passages, so that it is not retried forever.
  */
 export const embedConversation = async (
   deps: Deps,
@@ -108,8 +108,8 @@ export const embedConversation = async (
 }
 
 /**
- * Stores embedded conversations, except for those that were erased or got a changed transcript in the meantime. Stores
- * none if the organization has chosen another model in the meantime.
+ * Stores embedded conversations, except for those that were erased in the meantime or have a new transcript. Stores
+ * nothing if the organization has chosen another model in the meantime.
  */
 export const storeEmbeddings = async (
   deps: Pick<Deps, 'jobs' | 'reactions'>,
@@ -124,7 +124,7 @@ export const storeEmbeddings = async (
   const unchanged = conversations.filter(({ id, hash }) => hashes.get(id) === hash)
   if (unchanged.length === 0) return
   if ((await findCurrentModel(trx, org)).number !== model) {
-    // The background job embeds them with the new model.
+    // The background job embeds the conversations with the new model.
     await deleteProgress(trx, org)
     return
   }

@@ -1,4 +1,4 @@
-// Embeds texts with the organization's model: the built-in models, or a model of one of its providers.
+// Embeds texts with the organization's model: the built-in models, or the model of a provider.
 
 import type { Models } from '../model-providers/models.ts'
 import { EndpointError } from '../model-providers/requests/endpoint-error.ts'
@@ -20,7 +20,7 @@ type EmbedderDeps = { db: Db; models: Models; clock: Clock; config: Config }
 
 /** The number of texts in a request to a provider. */
 const textsAtOnce = 100
-/** Models refuse texts that are much longer. */
+/** The maximum length of a text. Models refuse texts that are much longer. */
 const longestText = 2_000
 /** The maximum time that a request waits for its turn. */
 const patienceMs = { background: 120_000, query: 10_000 }
@@ -38,14 +38,14 @@ const findEmbedding = async ({ models }: EmbedderDeps, org: OrgId, name: string)
   const chain = await models.find(org, name)
   if ('fault' in chain) throw new EndpointError('changed', chain.fault)
   const [{ embedding, costOf }] = chain.links
-  // If the provider is disabled, the first model comes from a fallback, and its vectors are different.
+  // If the provider is disabled, the first link of the chain is a fallback, and its vectors are different.
   if (!embedding || chain.key !== embedding.name) {
-    throw new EndpointError('changed', 'the model provider is disabled, or embeds no texts')
+    throw new EndpointError('changed', 'the model provider is disabled, or cannot embed texts')
   }
   return { embedding, costOf }
 }
 
-/** Shortens a text without leaving half a character at its end. */
+/** Shortens a text without splitting a surrogate pair. */
 const shorten = (text: string): string => text.slice(0, longestText).toWellFormed()
 
 const embedWithProvider = async (
@@ -62,7 +62,7 @@ const embedWithProvider = async (
     const deadline = deps.clock.now().getTime() + (background ? patienceMs.background : patienceMs.query)
     const reply = await embedding.embed(some.map(shorten), { signal, deadline, owner: org, background })
     if (!reply) throw new EndpointError('down', 'the endpoint returned no vectors')
-    // The request is paid, even if another attempt has taken over the job.
+    // The provider charges for the request, even if another attempt has taken over the job.
     const { input = 0 } = reply.tokens ?? {}
     const spent = { judgements: 0, input, output: 0, cost: costOf(reply.tokens) ?? 0 }
     await addSpending(deps.db, org, monthOf(deps.clock.now()), spent)

@@ -9,7 +9,7 @@ const english = wordsOf(
     'what when where which who why will with would yes you your',
 )
 
-/** Frequent words of other languages that are not English words. */
+/** Frequent words of other languages that don't occur in English. */
 const others = wordsOf(
   'aber auch auf bin bitte das dem den der die ein eine für haben ich ist kann mein mit möchte nicht oder sie und von wie ' +
     'wir zu avec bonjour c’est dans de des du est et je j’ai la le les mais mon ne ou pas pour que qui sur un une vous con ' +
@@ -23,15 +23,15 @@ const otherLetters = /[^\P{L}\p{Script=Latin}]/gu
 const words = /[\p{L}\p{M}]+(?:[’'][\p{L}\p{M}]+)*/gu
 
 const mostOtherLetters = 0.25
-/** From this length on, a text without English function words is not English. */
+/** From this number of words on, a text without English function words is not English. */
 const enoughWords = 8
 const leastEnglish = 0.08
 
 const count = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0
 
 /**
- * A text is not English if more than a quarter of its letters are not Latin, if it contains more frequent words of other
- * languages than of English, or if it is long and has almost no frequent English words.
+ * A text is not English if more than a quarter of its letters are not Latin, if it contains more frequent words of
+ * other languages than of English, or if it is long and has almost no frequent English words.
  */
 export const isEnglish = (text: string): boolean => {
   if (count(text, otherLetters) > mostOtherLetters * count(text, letters)) return false

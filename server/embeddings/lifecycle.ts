@@ -1,4 +1,4 @@
-// Embeds conversations: new and changed ones after they are stored, and older ones in the background, from new to old.
+// Embeds conversations: new and changed ones after they are stored, and older ones in the background, newest first.
 
 import Type from 'typebox'
 import { EndpointError } from '../model-providers/requests/endpoint-error.ts'
@@ -51,8 +51,8 @@ export const embedNew = defineJob({
 type Stored = Record<'conversationIds' | 'createdIds' | 'toEvaluate' | 'changedOtherwise', string[]>
 
 /**
- * Deletes the vectors of changed transcripts, and enqueues jobs that embed new and changed ones, in the same transaction
- * as the change.
+ * Deletes the vectors of changed transcripts, and enqueues jobs that embed new and changed ones, in the same
+ * transaction as the change.
  */
 export const embedStored = async (
   { jobs, config }: Pick<Deps, 'jobs' | 'config'>,
@@ -66,7 +66,7 @@ export const embedStored = async (
   const changed = affected.filter((id) => !isNew.has(id))
   if (changed.length > 0) await deleteEmbeddings(trx, org, changed)
   if (!config.embeddings) {
-    // If embeddings are enabled later, these conversations are found again.
+    // If embeddings are enabled later, this makes the background job find these conversations.
     if (affected.length > 0) await deleteProgress(trx, org)
     return
   }
@@ -80,7 +80,7 @@ export const embedStored = async (
   await jobs.enqueueMany(trx, embedNew, payloads)
 }
 
-/** The number of conversations that are read together to find those that are not embedded. */
+/** The number of conversations to read at once when looking for those that are not embedded. */
 const pageSize = 1_000
 /** After this time, an organization yields to others. */
 const sliceMs = 10_000
@@ -96,7 +96,7 @@ const embedAlone = async (deps: Deps, org: OrgId, id: string, attempt: Attempt):
   await attempt.transaction((trx) => storeEmbeddings(deps, trx, org, made))
 }
 
-/** Returns the error unless the attempt has to end because of it. */
+/** Returns the error, or throws it if the attempt has to end because of it. */
 const errorOf = async (work: Promise<void>, { signal }: Attempt): Promise<unknown> => {
   try {
     await work
@@ -109,13 +109,13 @@ const errorOf = async (work: Promise<void>, { signal }: Attempt): Promise<unknow
 }
 
 /**
- * Embeds a batch. If it fails, embeds each conversation by itself, so that one can't keep others from being embedded. Throws
- * if all of several fail.
+ * Embeds a batch. If that fails, embeds each conversation on its own, so that one conversation can't block the others.
+ * Throws if several conversations fail and none succeeds.
  */
 const embedBatch = async (deps: Deps, org: OrgId, ids: string[], attempt: Attempt): Promise<void> => {
   const fault = await errorOf(embedTogether(deps, org, ids, attempt), attempt)
   if (fault === undefined) return
-  // A text that the model refuses is a fault of its conversation. All other failures of an endpoint concern all of them.
+  // Only a refused text is the fault of its conversation. Every other failure of an endpoint affects all conversations.
   if (fault instanceof EndpointError && fault.kind !== 'refused') throw fault
   const errors: unknown[] = []
   for (const id of ids) {
@@ -128,7 +128,7 @@ const embedBatch = async (deps: Deps, org: OrgId, ids: string[], attempt: Attemp
   }
 }
 
-/** Returns how far the organization is with a model. */
+/** Returns the organization's progress with a model. */
 const openProgress = async ({ db }: Deps, org: OrgId, model: number, attempt: Attempt): Promise<Progress> => {
   const stored = await findProgress(db, org)
   if (stored?.model === model) return stored
@@ -138,7 +138,7 @@ const openProgress = async ({ db }: Deps, org: OrgId, model: number, attempt: At
 
 type Slice = { attempt: Attempt; endsAt: number }
 
-/** Embeds conversations until the time is over. Returns the last one of them if there are more. */
+/** Embeds conversations until the time is up. If some remain, returns the last embedded one. */
 const embedUntil = async (deps: Deps, org: OrgId, waiting: string[], { attempt, endsAt }: Slice) => {
   const batches = batchesOf(waiting, batchSize)
   for (const [at, ids] of batches.entries()) {
@@ -149,8 +149,8 @@ const embedUntil = async (deps: Deps, org: OrgId, waiting: string[], { attempt, 
 }
 
 /**
- * Embeds the next page of conversations, or its beginning if the time is over. Returns the progress, or undefined if it
- * has to start again.
+ * Embeds the next page of conversations, or only its beginning if the time is up. Returns the progress, or undefined if
+ * the organization has to start again.
  */
 const embedPage = async (deps: Deps, org: OrgId, progress: Progress, slice: Slice) => {
   const page = await listNextOlder(deps.database.dbOf(org), org, progress, pageSize)
@@ -176,7 +176,7 @@ const embedSlice = async (deps: Deps, org: OrgId, attempt: Attempt): Promise<voi
     }
   } catch (error) {
     if (!(error instanceof EndpointError)) throw error
-    // The schedule tries again.
+    // The schedule retries later.
     deps.log.warn({ organizationId: org, reason: error.message }, 'embedding conversations has to wait')
     return
   }
@@ -198,10 +198,7 @@ const listUnfinished = async ({ db }: Deps): Promise<OrgId[]> => {
 
 const enqueuedAtOnce = 500
 
-/**
- * Embeds stored conversations that are not embedded yet, or only by another model than the current one. Each organization
- * has its own job.
- */
+/** Embeds stored conversations that the current model has not embedded yet. Each organization has its own job. */
 export const embedOlder = defineJob({
   name: 'embeddings.embed-older',
   payload: Type.Object({ organizationId: Type.Optional(OrganizationId) }),

@@ -2,7 +2,7 @@ import type { Db, OrgId } from '../platform/db/database.ts'
 import { builtIn, builtInModels, firstProviderModel } from './models.ts'
 import { findModelName, findModelNumber, insertModel } from './queries.ts'
 
-/** Returns the number of a provider's model. Its first use assigns it. */
+/** Returns the number of a provider's model. Assigns one when the model is first used. */
 export const numberOf = async (db: Db, org: OrgId, name: string): Promise<number> => {
   for (;;) {
     const number = await findModelNumber(db, org, name)
@@ -12,8 +12,8 @@ export const numberOf = async (db: Db, org: OrgId, name: string): Promise<number
 }
 
 /**
- * The models that embed an organization's texts now. `number` is the one of conversations, and `ofPassages` are those of
- * their passages.
+ * The models that currently embed an organization's texts. Conversations store `number`, and their passages one of
+ * `ofPassages`.
  */
 export type CurrentModel = { name: string | null; number: number; ofPassages: number[] }
 

@@ -1,11 +1,11 @@
 /**
- * The numbers of the built-in models. A stored vector has the number of its model, because only vectors of the same model
- * can be compared. A model that changes gets a new number, and everything is embedded again.
+ * The numbers of the built-in models. A stored vector has the number of its model, because only vectors of the same
+ * model can be compared. If a model changes, it gets a new number, and all texts are embedded again.
  */
 export const builtInModels = { english: 1, other: 2 } as const
 
-/** The number that conversations have in place of a model if the built-in models have embedded them. */
+/** The number of conversations that were embedded with the built-in models, whichever of them embedded the passages. */
 export const builtIn = builtInModels.english
 
-/** The first number of models of providers. Each organization numbers its own. */
+/** The first number for a provider's model. Each organization has its own numbering. */
 export const firstProviderModel = 100

@@ -1,4 +1,4 @@
-// Selects the passages of a conversation that are embedded: what the customer says, in a few parts of similar length.
+// Selects the passages of a conversation to embed: what the customer says, divided into a few parts of similar length.
 
 import type { Turn, TurnRole } from '../transcripts/turn.ts'
 
@@ -7,7 +7,7 @@ export type Passage = { text: string; firstTurn: number; lastTurn: number }
 export const mostPassages = 6
 const wordsPerPassage = 40
 
-/** Words without content of their own. Turns that consist of them are skipped. */
+/** Words that carry no meaning. Turns that only contain these words are skipped. */
 const fillers = new Set(
   (
     'a ah alright and are bye cool fine good goodbye got great hello hey hi hm hmm i is it just mhm mm much nice no ' +
@@ -16,7 +16,7 @@ const fillers = new Set(
 )
 
 const words = /[\p{L}\p{N}\p{M}’']+/gu
-/** Scripts without spaces, in which a word is about two characters long. */
+/** Scripts without spaces. A word has about two characters on average. */
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u
 
 const contentOf = (text: string): number => {
@@ -32,15 +32,15 @@ const leastContent = 2
 
 type Piece = { text: string; words: number; turn: number }
 
-/** Text without spaces, such as Japanese, is cut into parts of at most this many characters. */
+/** Text without spaces, such as Japanese, is split into parts of at most this many characters. */
 const parts = /\S{1,200}/gu
-/** A longer word counts as several. */
+/** Longer words count as several words. */
 const longestWord = 20
 const charactersPerWord = 10
 
 const sizeOf = (part: string): number => (part.length <= longestWord ? 1 : Math.ceil(part.length / charactersPerWord))
 
-/** Cuts a long text into pieces of similar length. */
+/** Splits a long text into pieces of similar length. */
 const cut = (text: string, turn: number): Piece[] => {
   const all = text.match(parts) ?? []
   const total = all.reduce((sum, part) => sum + sizeOf(part), 0)
@@ -63,7 +63,7 @@ const join = (pieces: Piece[]): Passage => ({
   lastTurn: pieces.at(-1)?.turn ?? 0,
 })
 
-/** Joins short pieces that follow each other. */
+/** Joins consecutive short pieces. */
 const group = (pieces: Piece[]): Passage[] => {
   const groups: Piece[][] = []
   let room = 0
@@ -78,7 +78,7 @@ const group = (pieces: Piece[]): Passage[] => {
   return groups.map(join)
 }
 
-/** Selects this many, evenly spread, including the first and the last. */
+/** Selects `count` items at even distances, including the first and the last one. */
 const spread = <T>(items: T[], count: number): T[] =>
   items.length <= count
     ? items
@@ -91,7 +91,7 @@ const saidBy = (turns: Turn[], roles: TurnRole[]): Said[] =>
     kind === 'message' && roles.includes(role) && text?.trim() ? [{ text, turn: index }] : [],
   )
 
-/** Returns the turns of the customer or, if the customer says nothing, those of others. */
+/** Returns the customer's turns. If the customer says nothing, returns the turns of others. */
 const saidIn = (turns: Turn[]): Said[] => {
   for (const roles of [['customer'], ['other'], ['agent', 'human_agent']] satisfies TurnRole[][]) {
     const said = saidBy(turns, roles)
@@ -100,7 +100,7 @@ const saidIn = (turns: Turn[]): Said[] => {
   return []
 }
 
-/** Returns the passages of a conversation. The first one is what the customer asks for first. */
+/** Returns the passages of a conversation. The first one is the customer's first request. */
 export const passagesOf = (turns: Turn[]): Passage[] => {
   const said = saidIn(turns)
   const withContent = said.filter(({ text }) => contentOf(text) >= leastContent)

@@ -32,7 +32,7 @@ export const findModelNumber = async (db: Db, org: OrgId, name: string): Promise
   return row?.number
 }
 
-/** Numbers a model, unless someone else has just done it. `first` is the lowest number. */
+/** Assigns a number to a model, unless another transaction has just done so. `first` is the lowest number. */
 export const insertModel = async (db: Db, org: OrgId, name: string, first: number): Promise<void> => {
   const { highest } = await db
     .selectFrom('embedding_models')
@@ -63,7 +63,7 @@ export const listUnembeddedTexts = async (db: Db, org: OrgId, ids: string[], mod
   return rows
 }
 
-/** Returns which of these conversations have failed. They have ended without being completed. */
+/** Returns which of these conversations have failed, which means that they ended without being completed. */
 export const listFailed = async (db: Db, org: OrgId, ids: string[]): Promise<string[]> => {
   const rows = await db
     .selectFrom('conversations')
@@ -75,7 +75,7 @@ export const listFailed = async (db: Db, org: OrgId, ids: string[]): Promise<str
   return rows.map(({ id }) => id)
 }
 
-/** Returns the transcripts that the conversations have now, by their hashes. */
+/** Returns the hashes of the conversations' current transcripts. */
 export const listHashes = async (db: Db, org: OrgId, ids: string[]): Promise<Map<string, string>> => {
   const rows = await db
     .selectFrom('transcripts')
@@ -135,7 +135,7 @@ export const findProgress = (db: Db, org: OrgId): Promise<Progress | undefined> 
     .where('organization_id', '=', org)
     .executeTakeFirst()
 
-/** Starts with the newest conversation. */
+/** Starts the background job's progress at the newest conversation. */
 export const insertProgress = (trx: Db, org: OrgId, model: number) => {
   const values = { model, started_at: null, conversation_id: null, is_done: false }
   return trx
@@ -145,10 +145,7 @@ export const insertProgress = (trx: Db, org: OrgId, model: number) => {
     .execute()
 }
 
-/**
- * Stores how far an organization is. Returns false if its conversations have to be checked again from the newest one
- * on.
- */
+/** Stores an organization's progress. Returns false if the job has to start again at the newest conversation. */
 export const updateProgress = async (trx: Db, org: OrgId, progress: Progress): Promise<boolean> => {
   const updated = await trx
     .updateTable('embedding_progress')
@@ -164,11 +161,11 @@ export const updateProgress = async (trx: Db, org: OrgId, progress: Progress): P
   return updated.length > 0
 }
 
-/** Makes stored conversations be checked again, from the newest one on. */
+/** Makes the background job check all stored conversations again, starting with the newest. */
 export const deleteProgress = (trx: Db, org: OrgId) =>
   trx.deleteFrom('embedding_progress').where('organization_id', '=', org).execute()
 
-/** Lists the organizations that have all of their stored conversations embedded, with the model. */
+/** Lists the organizations with only embedded conversations, and the model that embedded them. */
 export const listDoneAllOrgs = (db: Db) =>
   db
     .selectFrom('embedding_progress')
@@ -186,7 +183,7 @@ export const listModelNamesAllOrgs = (db: Db) =>
 
 export type ScannedPage = { id: string; startedAt: Date; isWaiting: boolean }[]
 
-/** Returns the next conversations in time order, newest first, and whether each has still to be embedded. */
+/** Returns the next older conversations, newest first, and whether each still has to be embedded. */
 export const listNextOlder = async (
   db: Db,
   org: OrgId,
@@ -228,7 +225,7 @@ export type Candidate = { conversationId: string; position: number }
 type Near = {
   model: number
   code: string
-  /** The most bits that may differ. */
+  /** The maximum number of different bits. */
   farthest: number
   limit: number
   except: string | undefined
@@ -245,11 +242,11 @@ const nearest = (
     AND (${except ?? null}::uuid IS NULL OR conversation_id <> ${except ?? null}::uuid)
   ORDER BY bit_count(code # ${code}::bit(512)) LIMIT ${limit}`
 
-/** Returns the passages in these cells with the codes most like this code, nearest first. */
+/** Returns the passages in these cells with the codes nearest to this one, nearest first. */
 export const listNearestInCells = async (db: Db, org: OrgId, near: Near, cells: number[]): Promise<Candidate[]> =>
   (await nearest(org, near, sql`cell = ANY(${cells}::integer[])`).execute(db)).rows
 
-/** Returns the passages of these conversations with the codes most like this code, nearest first. */
+/** Returns the passages of these conversations with the codes nearest to this one, nearest first. */
 export const listNearestAmong = async (db: Db, org: OrgId, near: Near, ids: string[]): Promise<Candidate[]> =>
   (await nearest(org, near, sql`conversation_id = ANY(${ids}::uuid[])`).execute(db)).rows
 
@@ -274,7 +271,7 @@ export const listPassages = async (db: Db, org: OrgId, candidates: Candidate[]):
   return rows
 }
 
-/** Reads the passages of conversations that a model has embedded, with their vectors. */
+/** Reads the passages that a model embedded in these conversations, with their vectors. */
 export const listPassagesOf = async (db: Db, org: OrgId, ids: string[], model: number): Promise<StoredPassage[]> => {
   const { rows } = await sql<StoredPassage>`
     SELECT ${passageColumns} FROM conversation_passages p
@@ -283,7 +280,7 @@ export const listPassagesOf = async (db: Db, org: OrgId, ids: string[], model: n
   return rows
 }
 
-/** Returns the first passage of a conversation that is from one of these models. */
+/** Returns the first passage of a conversation if one of these models embedded it. */
 export const findFirstPassage = (db: Db, org: OrgId, conversationId: string, models: number[]) =>
   db
     .selectFrom('conversation_passages')

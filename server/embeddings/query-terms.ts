@@ -4,12 +4,12 @@ import type { OrgId } from '../platform/db/database.ts'
 import type { EmbeddingTerms } from '../platform/embedder.ts'
 import { ApiError } from '../platform/errors.ts'
 
-/** The beginning of a text says what it is about. */
+/** The maximum length of a text. Its beginning is enough to show what it is about. */
 const longestText = 2_000
 
 export const beginningOf = (text: string): string => text.slice(0, longestText)
 
-/** Identifies a text and the model that embeds it, without keeping the text in memory. */
+/** Returns a key for a text and the model that embeds it, which is shorter than the text. */
 export const keyOfText = (org: OrgId, model: string | null, text: string): string =>
   createHash('sha256')
     .update(JSON.stringify([org, model, text]))
@@ -17,10 +17,10 @@ export const keyOfText = (org: OrgId, model: string | null, text: string): strin
 
 const patienceMs = 30_000
 
-/** Returns the terms of an embedding that someone is waiting for. */
+/** Returns the terms for an embedding that someone is waiting for. */
 export const termsOfQuery = (): EmbeddingTerms => ({ signal: AbortSignal.timeout(patienceMs), background: false })
 
-/** Throws the error in the format of the API. */
+/** Rethrows an error in the API's format. */
 export const explainFailure = (error: unknown): never => {
   if (error instanceof DOMException && error.name === 'TimeoutError') {
     throw new ApiError('unavailable', 'The embedding model took too long. Try again later.')

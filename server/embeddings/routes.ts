@@ -16,7 +16,7 @@ export const embeddings = (app: App, { database, db, config }: Deps): void => {
         summary: 'Get the progress of embeddings',
         description:
           'Shows how many conversations can be found by meaning. New conversations are embedded after they are stored, and ' +
-          'older ones in the background, newest first. To choose a model, set `embeddingModel` of the organization.',
+          'older ones in the background, newest first. To choose a model, set the organization’s `embeddingModel`.',
         querystring: NoQuery,
         response: answers({ 200: EmbeddingProgress }, 401),
       },

@@ -24,20 +24,23 @@ import { beginningOf, explainFailure, keyOfText, termsOfQuery } from './query-te
 import { codeOf, mostDifferentBits, readVector, similarityBetween } from './vectors.ts'
 
 /**
- * A text, all of a conversation, or one of its turns by its index. A conversation means what its customer asks for first.
+ * A text, a conversation, or one of its turns by index. The meaning of a conversation is the customer's first request.
  */
 export type Meaning = { text: string } | { conversationId: string } | { conversationId: string; turn: number }
 
 /** A conversation, with its most similar passage. The similarity is a cosine, from -1 to 1. */
 export type Similar = { conversationId: string; similarity: number; firstTurn: number; lastTurn: number }
 
-/** From this similarity on, English passages usually mean the same. docs/decisions/0051-embeddings.md explains the figure. */
+/**
+ * English passages with at least this similarity usually have the same meaning. docs/decisions/0051-embeddings.md
+ * explains the figure.
+ */
 export const defaultMinimumSimilarity = 0.65
 
-/** Null if the meaning can't be compared with anything: the conversation or turn has no words. */
+/** Null if there is nothing to compare, because the conversation or turn has no words. */
 type Query = { current: CurrentModel; embedded: Embedded | null }
 
-/** The vectors of recent texts, oldest first. */
+/** The vectors of recently embedded texts, oldest first. */
 type Cached = { embedded: Promise<Embedded>; until: number }
 const cache = new Map<string, Cached>()
 const mostCached = 1_000
@@ -89,14 +92,14 @@ const vectorOfConversation = async (
   const db = deps.database.dbOf(org)
   const stored = await findFirstPassage(db, org, id, current.ofPassages)
   if (stored) return { model: stored.model, vector: Float32Array.from(readVector(stored.vector)) }
-  // The conversation may not exist, or has no words.
+  // The conversation doesn't exist, or has no words.
   await getTranscript(db, org, id)
   const made = await embedNow(deps, org, [id])
   const passage = made.conversations[0]?.passages[0]
   return passage ? { model: passage.model, vector: Float32Array.from(passage.vector, signed) } : null
 }
 
-/** Reads a byte as a signed number. */
+/** Converts an unsigned byte to a signed number. */
 const signed = (byte: number): number => (byte << 24) >> 24
 
 const embedNow = (deps: Deps, org: OrgId, ids: string[]) =>
@@ -118,7 +121,10 @@ const embedMeaning = async (deps: Deps, org: OrgId, meaning: Meaning): Promise<Q
 
 type SearchOptions = { minimumSimilarity: number; limit: number; among?: string[] | undefined }
 
-/** Several passages of a conversation can be near, and the order of codes is not exactly that of vectors. */
+/**
+ * More candidates than results are needed, because several passages of a conversation can be near, and because codes
+ * and vectors are not in exactly the same order.
+ */
 const candidatesPerResult = 8
 const [fewestCandidates, mostCandidates] = [3_000, 20_000]
 
@@ -151,8 +157,8 @@ const bestOfEach = (passages: StoredPassage[], vector: ArrayLike<number>): Compa
 }
 
 /**
- * Returns the conversations with the most similar passages, nearest first, each once. Leaves out the conversation that
- * the meaning is from. With `among`, only searches these conversations.
+ * Returns the conversations with the most similar passages, nearest first and each only once. Omits the conversation
+ * that the meaning comes from. `among` limits the search to these conversations.
  */
 export const findSimilar = async (
   deps: Deps,
@@ -173,8 +179,9 @@ export const findSimilar = async (
 }
 
 /**
- * Returns how similar conversations are to a meaning. Embeds those that are not embedded yet. Conversations that can't be
- * compared are missing: they have no words, or the built-in models of different languages embed them.
+ * Returns how similar conversations are to a meaning. Embeds conversations that are not embedded yet. Omits
+ * conversations that can't be compared, because they have no words, or because another built-in model embeds their
+ * language.
  */
 export const similarityOf = async (
   deps: Deps,

@@ -1,8 +1,8 @@
-// Vectors in the form in which they are stored: a byte for each of their numbers, and a code of one bit for each.
+// Converts vectors to the form in which they are stored: one byte per dimension, and a code of one bit per dimension.
 
 import { dimensions } from './encoder/sentence-encoder.ts'
 
-/** Returns random numbers from 0 to 1, always the same ones for a seed (mulberry32). */
+/** Returns a generator of random numbers from 0 to 1 that is always the same for a seed (mulberry32). */
 export const randomOf = (seed: number) => {
   let state = seed
   return (): number => {
@@ -13,12 +13,12 @@ export const randomOf = (seed: number) => {
   }
 }
 
-/** Changing it makes stored vectors incomparable to new ones. */
+/** The seed must not change, because stored and new vectors would then be incomparable. */
 const projectionSeed = 2
 
 /**
- * Returns a bit for each dimension: whether it is positive. The share of different bits grows with the angle between two
- * vectors.
+ * Returns a bit for each dimension that shows whether its value is positive. The share of different bits grows with the
+ * angle between two vectors.
  */
 export const codeOf = (vector: Float32Array): string => {
   let code = ''
@@ -26,16 +26,19 @@ export const codeOf = (vector: Float32Array): string => {
   return code
 }
 
-/** Few pairs have codes that differ by more standard deviations than this from what is expected of random vectors. */
+/**
+ * The number of standard deviations by which the distance of two codes may exceed its expected value. Few pairs exceed
+ * it by more.
+ */
 const deviations = 2.5
 
-/** Returns how many bits of two codes may differ if the vectors have at least this similarity. */
+/** Returns the maximum number of different bits in the codes of two vectors with at least this similarity. */
 export const mostDifferentBits = (similarity: number): number => {
   const share = Math.acos(Math.min(1, Math.max(-1, similarity))) / Math.PI
   return Math.ceil(dimensions * share + deviations * Math.sqrt(dimensions * share * (1 - share)))
 }
 
-/** Returns a vector with integers from -127 to 127. */
+/** Converts a vector to integers from -127 to 127. */
 export const quantize = (vector: Float32Array): Int8Array => {
   let largest = 0
   for (const value of vector) largest = Math.max(largest, Math.abs(value))
@@ -60,7 +63,7 @@ export const similarityBetween = (a: ArrayLike<number>, b: ArrayLike<number>): n
 export const readVector = (stored: Uint8Array): Int8Array =>
   new Int8Array(stored.buffer, stored.byteOffset, stored.byteLength)
 
-/** Joins stored vectors, one after the other. */
+/** Joins stored vectors into one array. */
 export const joinVectors = (stored: Uint8Array[]): Int8Array => {
   const joined = new Int8Array(stored.length * dimensions)
   for (const [at, vector] of stored.entries()) joined.set(readVector(vector), at * dimensions)
@@ -68,8 +71,8 @@ export const joinVectors = (stored: Uint8Array[]): Int8Array => {
 }
 
 /**
- * Reduces a vector of any length to the dimensions of stored vectors, by a random projection that keeps angles
- * approximately. Shorter vectors are only padded.
+ * Reduces a vector of any length to the number of stored dimensions, with a random projection that roughly preserves
+ * angles. Shorter vectors are only padded.
  */
 export const project = (vector: readonly number[]): Float32Array => {
   const projected = new Float32Array(dimensions)
@@ -79,7 +82,7 @@ export const project = (vector: readonly number[]): Float32Array => {
   }
   const random = randomOf(projectionSeed)
   for (const value of vector) {
-    // Each random number has enough bits for the signs of many dimensions.
+    // Each random number has enough bits for the signs of 16 dimensions.
     for (let start = 0; start < dimensions; start += 16) {
       const bits = Math.floor(random() * 65_536)
       for (let bit = 0; bit < 16; bit++) {

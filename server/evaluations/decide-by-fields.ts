@@ -39,7 +39,7 @@ export const decideByFields = async (
     signal,
   )
   const answer = answers.results[0]
-  const reason = answers.notes.get(0)?.reason ?? 'the condition has no answer'
+  const reason = answers.notes.get(0)?.reason ?? 'the condition could not be evaluated'
   if (answer === outcomes.unscored) return undecided('unscored', reason)
   if (answer !== outcomes.affected && answer !== outcomes.notAffected) return undecided('failed', reason)
   return { ...result, result: answer === outcomes.affected ? 'affected' : 'not_affected' }

@@ -56,7 +56,7 @@ export const isReading = (monitor: StoredMonitor, variable: 'metrics' | 'sound')
 
 /**
  * Monitors that read sound measures wait until the recording is measured, or until it is known that it can't be. Judges
- * that listen to recordings also wait for the redaction. These monitors are evaluated after that.
+ * that listen to recordings also wait for its redaction. These monitors run afterwards.
  */
 export const canEvaluate = (
   { awaitsSound, awaitsRecording }: Pick<Subject, 'awaitsSound' | 'awaitsRecording'>,

@@ -42,7 +42,7 @@ export type JudgeTask = {
 export type Postponed = {
   monitor: StoredMonitor
   afterSeconds: number
-  /** Whether nothing failed. In that case, it is not counted as an attempt. */
+  /** Whether nothing has failed. If so, this does not count as an attempt. */
   isNotSentYet: boolean
   /** The failure to store if it is not retried. */
   evaluation: Evaluation
@@ -58,7 +58,10 @@ export type Judgement = {
 
 const never = new AbortController().signal
 
-/** The sound of a conversation takes up to 13 MB, and as much again in a request, so each process only holds a few at once. */
+/**
+ * The sound of a conversation takes up to 13 MB, and a request takes as much again, so each process only holds a few at
+ * once.
+ */
 const listening = openTurns(8, { perOwner: 6 })
 
 export const outOfBudget = 'the monthly judge budget is used up'
@@ -160,7 +163,7 @@ export const judgeConversation = async (deps: JudgeDeps, org: OrgId, task: Judge
     return deps.judge.evaluate({ ...request, ...(signal && { signal }) })
   }
 
-  /** Limits how much sound is in memory. */
+  /** Limits the amount of sound in memory. */
   const askHearing = async (definitions: JudgeDefinition[]) => {
     if (!definitions.some(listens)) return askModel(definitions)
     const leave = await listening.enter(org, { signal, background })

@@ -106,7 +106,10 @@ export const judge = defineJob({
     monitorIds: Type.Array(Type.String()),
     /** The versions that experiments pinned. Otherwise, the job uses the version that is current when it runs. */
     versions: Type.Optional(Type.Array(Type.Integer())),
-    /** The time when the conversation was read. If a result is based on a later reading, it is not requested again. */
+    /**
+     * The time when the conversation was read. If a stored result is based on a later reading, the model is not called
+     * again.
+     */
     since: Type.String(),
     /** The number of the attempt, starting at 1. */
     round: Type.Integer(),
@@ -190,7 +193,7 @@ export const evaluateConversations = defineJob({
     const judgesOf = ({ monitors }: (typeof questions)[number]) => monitors.filter(({ kind }) => kind === 'judge')
     const groupsOf = await openGroups(deps, org, questions.flatMap(judgesOf))
     // Measures can change while the sound and the transcript stay the same. A judge that has already listened is not
-    // asked again.
+    // called again.
     const hears = batch.reads === 'sound' && questions.flatMap(judgesOf).length > 0
     const inputTimes = hears ? await listInputTimes(db, org, batch.conversationIds) : new Map<string, Date>()
     await attempt.finish(async (trx) => {

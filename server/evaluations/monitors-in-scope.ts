@@ -17,8 +17,8 @@ type Sampled = Pick<Subject, 'id' | 'samplePosition'>
 type IsInScope = (subject: Sampled, monitor: StoredMonitor) => boolean
 
 /**
- * Finds the monitors with a scope and sample that contain each conversation. No other monitor creates a result. Equal
- * scopes are checked only once, and empty ones never.
+ * Finds the monitors that evaluate each conversation: those with a scope and sample that contain it. Equal scopes are
+ * checked only once, and empty scopes are not checked.
  */
 export const findMonitorsInScope = async (
   deps: Pick<Deps, 'meanings' | 'config'>,

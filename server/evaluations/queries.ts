@@ -97,13 +97,10 @@ export const listSelectedAmong = async (db: Db, org: OrgId, ids: string[], selec
 
 type Pair = { conversationId: string; monitorId: string; monitorVersion: number }
 
-/** The failures that count as results, depending on their time. */
+/** The results that count: successful ones that were read after a time, or all except failures from before a time. */
 type Since = { answeredAfter: Date } | { failedSince: Date }
 
-/**
- * Returns which of the pairs have a result. Depending on `since`, the result must have been read after a time, or must
- * not be a failure from before a time.
- */
+/** Returns the pairs with a result that counts according to `since`. */
 export const listAnswered = async (db: Db, org: OrgId, pairs: Pair[], since: Since): Promise<Pair[]> => {
   const isAnswer =
     'answeredAfter' in since

@@ -55,7 +55,7 @@ export const healthOf = (experiment: StoredExperiment, splits: DimensionSplit[],
     }),
   }
   const end = finishedAt ?? now
-  // The rate covers whole days, except the first and the last one.
+  // The rate covers whole days, apart from the day of the start and the current or last day.
   const firstDay = Math.floor((end.getTime() - (rateDays - 1) * dayMs) / dayMs) * dayMs
   const since = new Date(Math.max(startedAt.getTime(), firstDay))
   const recent = totalOf(of('day').filter(({ value }) => value >= since.toISOString().slice(0, 10)))

@@ -177,7 +177,7 @@ const cases = (amount: number): Case[] => [
     fields: { categories: ['delivery'], fields: { amount, urgent: false } },
     values: [observed(0), observed(amount), observed(0)],
   },
-  // No category fits, so this one doesn't fit either.
+  // No category fits, so `refund` doesn't either.
   {
     result: 'unscored',
     fields: { categories: ['other'], fields: { amount: null, urgent: null } },

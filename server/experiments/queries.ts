@@ -331,8 +331,8 @@ const usesMonitor = (org: OrgId, monitorId: string) => sql<boolean>`(o.monitor_i
       AND jsonb_path_query_array(v.definition, '$.sections[*].items[*].monitorId') ? ${monitorId})))`
 
 /**
- * Returns the experiments that measure a monitor or a scorecard that uses it, or still accept its late results.
- * Experiments that measure the monitor itself come first.
+ * Returns the experiments that measure a monitor, or a scorecard that uses it, including finished experiments that
+ * still accept late results. Experiments that measure the monitor itself come first.
  */
 export const listExperimentsOfMonitor = (db: Db, org: OrgId, monitorId: string) =>
   db

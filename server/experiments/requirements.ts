@@ -16,7 +16,10 @@ type Monitor = Awaited<ReturnType<typeof findMonitors>>[number]
 
 const isDisabled = 'must be an enabled monitor; enable it first'
 const isUnknown = 'must exist in this organization'
-/** Another model would change which conversations count, and the experiment would no longer measure the same. */
+/**
+ * A different embedding model would change which conversations count, so the experiment would no longer measure the
+ * same thing.
+ */
 const comparesMeaning = 'must not have a scope with similarTo, which depends on the embedding model'
 
 type Monitors = { monitors: Monitor[]; issues: Issue[] }

@@ -327,8 +327,8 @@ export const expireExports = defineSweep({
 })
 
 /**
- * Removes erased conversations from files. Exports that contain calls of this time and agent expire, and those being
- * written start over. Runs in the transaction of the erasure, which has locked the queue.
+ * Removes erased conversations from files. Exports that may contain them, judging by their start and agent, expire, and
+ * those that are being written start over. Runs in the transaction of the erasure, which has locked the queue.
  */
 export const expireExportsOfCalls = async (
   deps: Deps,

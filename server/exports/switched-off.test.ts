@@ -5,7 +5,7 @@ import { orgIdOf } from '../platform/ids.ts'
 import { jobList } from '../worker.ts'
 import { lockLine } from './queries.ts'
 
-/** Organizations that can't download files don't get any. */
+/** Tests that no file is created for an organization that can't download it. */
 
 const server = await testServer()
 const { call, deps } = server

@@ -74,7 +74,7 @@ const sayCondition = (about: string, { key, op, value }: NonNullable<Part['metad
 const sayMeasure = ({ name, op, value }: NonNullable<Part['signals']>[number]): string =>
   `${name} ${op === 'neq' ? 'is not' : operators[op]} ${value}`
 
-/** Says `amount of Refunds is at least “100”`. */
+/** Returns text such as `amount of Refunds is at least “100”`. */
 const sayField = (condition: NonNullable<Part['fields']>[number], names: ReadonlyMap<string, string>): string => {
   const { monitorId, field, op, value, values } = condition
   const about = `${field} of ${names.get(monitorId) ?? monitorId}`
@@ -130,7 +130,7 @@ const sayChannels = ({ channels }: Part): string | undefined =>
 const sayConversations = (ids: string[], names: ReadonlyMap<string, string>): string =>
   ids.length > 5 ? `among ${ids.length} chosen conversations` : `with ID ${sayIds(ids, names)}`
 
-/** Says `meaning “refund not received”`, or `similar to turn 3 of conversation …`. */
+/** Returns text such as `meaning “refund not received”` or `similar to turn 3 of conversation …`. */
 const saySimilar = ({ similarTo }: Part): string | undefined => {
   if (!similarTo) return undefined
   const { minimumSimilarity: minimum } = similarTo

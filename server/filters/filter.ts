@@ -160,7 +160,7 @@ const directions = ['inbound', 'outbound'] as const
 const statuses = ['in_progress', 'completed', 'failed'] as const
 const reviewStatuses = ['none', 'pending', 'in_progress', 'completed'] as const
 
-/** Each condition on the meaning is a search of its own. */
+/** The maximum number of conditions on the meaning. Each of them is a separate search. */
 const mostLikenesses = 3
 
 export const SearchText = Type.String({
@@ -431,8 +431,8 @@ const conditions = (list: Condition[] | undefined) =>
     : undefined
 
 /**
- * Returns the monitor conditions in canonical form. Next to conditions with a result, `all` conditions add nothing.
- * Neither does `match` with a single condition.
+ * Returns the monitor conditions in canonical form. Drops `all` conditions next to conditions with a result, and
+ * `match` with a single condition, because they add nothing.
  */
 const monitorConditions = ({ monitors = [], match }: FilterPart): Pick<Selection, 'monitors' | 'match'> => {
   if (monitors.length === 0) return {}

@@ -9,7 +9,7 @@ import { type Filter, parseFilter } from './filter.ts'
 import { countSelected, listSelected } from './queries.ts'
 import { resolve } from './resolve.ts'
 
-/** Compares monitor conditions as the API documents them with the results of PostgreSQL. */
+/** Checks that PostgreSQL evaluates monitor conditions exactly as the API documents them. */
 
 /** `FILTER_SEED=… vitest run server/filters` repeats a run with the same results and conditions. */
 const seed = Number(process.env.FILTER_SEED ?? randomInt(2 ** 31))

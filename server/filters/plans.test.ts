@@ -205,7 +205,7 @@ const ordered: Case[] = [
   ['to be reviewed', { reviewStatus: 'pending' }, (n) => n % 30_000 === 4, 'conversations_review_idx', 20],
 ]
 
-/** Returns every so many conversations, as the search by meaning does. */
+/** Returns every nth conversation as a result of a search by meaning. */
 const similar = (every: number): Similar[] =>
   Array.from({ length: conversationCount / every }, (_, at) => ({
     conversationId: id(5, at * every),

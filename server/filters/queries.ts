@@ -424,7 +424,7 @@ const fieldIndexes: [Clause, ...Clause[]] = [sql`${isLong} < 1`, sql`${isLong} =
 const dateOrdering = (text: RawBuilder<string>, operator: Clause, value: string): Clause | undefined => {
   if (isTimestamp(value, datedField)) return timeMatches(text, sql`${operator} ${value}::timestamptz`, datedField)
   const form = [yearless, timeOfDay].find((format) => new RegExp(format).test(value))
-  // Their digits have fixed positions, so sorting them as text sorts them by time.
+  // The digits of a date have fixed positions, so sorting dates as text sorts them by time.
   return form === undefined ? undefined : sql`(${text} ~ ${form} AND ${text} COLLATE "C" ${operator} ${value})`
 }
 
@@ -635,7 +635,7 @@ export const whereSelected = <T extends keyof DB, O>(
   ]).modifyEnd(eachTime)
 
 /**
- * Restricts a query to matching conversations like the function above, but for a few conversations. Looks up the
+ * Restricts a query to matching conversations like `whereSelected`, but is meant for a few conversations. Looks up the
  * results of each one.
  */
 export const whereAmong = <T extends keyof DB, O>(

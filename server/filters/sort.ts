@@ -11,7 +11,10 @@ export const signalNames: string[] = Object.entries(Signals.properties).flatMap(
   'properties' in schema ? Object.keys(schema.properties as object).map((part) => `${name}.${part}`) : name,
 )
 
-/** Signals, measures of sound, and metrics have no index: the newest of the selected conversations are sorted. */
+/**
+ * The maximum number of conversations to sort by signals, measures of sound, or metrics, which have no index. Beyond
+ * this number, only the newest selected conversations are sorted.
+ */
 export const mostSorted = 100_000
 
 const directions = ['asc', 'desc'] as const

@@ -125,7 +125,7 @@ export const fileSpike = (
 ): Promise<Filed | undefined> =>
   fileOccurrence(deps, trx, org, { source: { kind: 'monitor', id }, findingType: findingTypes.monitorSpike }, spike)
 
-/** Creates or updates the finding about an agent if its reported response times differ from those in its recordings. */
+/** Creates or updates the finding that an agent's reported response times differ from those in its recordings. */
 export const fileLatencyGap = (
   deps: AnnounceDeps,
   trx: Db,

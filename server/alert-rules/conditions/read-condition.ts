@@ -133,8 +133,8 @@ type Check = {
 }
 
 /**
- * Lists the groups with a latest conversation that is not much older than `silentMinutes`. Groups with incidents are
- * listed for longer.
+ * Lists the groups that had a conversation not much longer than `silentMinutes` ago. Groups with incidents stay listed
+ * for longer.
  */
 const listGroups = (
   db: Db,

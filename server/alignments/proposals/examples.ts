@@ -24,7 +24,7 @@ const disputeOf = ({ truth: { verdict, votes }, result }: Candidate): number => 
 const byDispute = (a: Candidate, b: Candidate): number =>
   disputeOf(b) - disputeOf(a) || (a.conversationId < b.conversationId ? 1 : -1)
 
-/** Takes the most disputed conversations, from both verdicts in turn. */
+/** Takes the most disputed conversations, alternating between the verdicts. */
 const takeDisputed = (candidates: readonly Candidate[]): Candidate[] => {
   const disputed = candidates.filter((one) => disputeOf(one) > 0).toSorted(byDispute)
   const of = (verdict: Verdict) => disputed.filter(({ truth }) => truth.verdict === verdict)

@@ -18,7 +18,7 @@ const countRight = (output: ScoreOutput, tuning: readonly Compared[]): number =>
 
 const withDecision = (output: ScoreOutput, decision: ScoreDecision): ScoreOutput => ({ ...output, decision })
 
-/** Returns a short number between two scores. */
+/** Returns a number between two scores that has few digits. */
 const between = (low: number, high: number): number => {
   const middle = (low + high) / 2
   const short = Number(middle.toPrecision(4))
@@ -39,7 +39,7 @@ const listCandidates = ({ affectedWhen: { op } }: ScoreOutput, tuning: readonly 
       : [],
   )
   const sorted = known.toSorted((a, b) => a.score - b.score)
-  // Below every score, all of them are on the upper side of the threshold.
+  // A threshold below every score puts all of them on its upper side.
   let right = sorted.reduce((sum, { asAffected, asOther }) => sum + (isRising ? asAffected : asOther), 0)
   return sorted.flatMap(({ score, asAffected, asOther }, at) => {
     right += isRising ? asOther - asAffected : asAffected - asOther
@@ -69,7 +69,7 @@ const round = (value: number): number => Number(value.toPrecision(6))
 
 /**
  * Returns an output that converts scores to probabilities, learned from the tuning half, and decides by these
- * probabilities. Returns undefined if it is not right more often in that half than the current decision.
+ * probabilities. Returns undefined if these decisions are not right more often in that half than the current ones.
  */
 export const proposeCalibration = (output: ScoreOutput, tuning: readonly Compared[]): ScoreOutput | undefined => {
   const { op } = output.affectedWhen

@@ -1,4 +1,5 @@
-// Stores the sums of days. A build reads one state of the database and deletes the notes of the changes in it.
+// Stores the sums of days. A build reads from one snapshot of the database, and deletes the notes of the changes that
+// this snapshot includes.
 
 import { batchesOfSize } from '../../platform/batches.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
@@ -33,19 +34,19 @@ type BuildDeps = Pick<Deps, 'db' | 'clock' | 'log'>
 /** A build stops after this many conversations or days, but includes at least one day. */
 const manyConversations = 10_000
 const manyDays = 31
-/** With fewer conversations, a day is read as quickly from them, and its sums would take as much space. */
+/**
+ * With fewer conversations in a day, reading them is as quick as reading sums, and the sums would take as much space.
+ */
 const fewConversations = 200
 /**
- * A day that still changes would be outdated at once. The hours that changed are read from conversations until then.
+ * A day is only built if it hasn't changed for this long, because its sums would soon be outdated. Until then, its
+ * changed hours are read from conversations.
  */
 const quietMs = 2 * minuteMs
 const longestWaitMs = 30 * minuteMs
 const mostNotes = 200
 
-/**
- * Runs in a snapshot of the database. Returns undefined if another process was faster and has done the work or is doing
- * it.
- */
+/** Runs in a snapshot of the database. Returns undefined if another process has done the work or is doing it. */
 const inSnapshot = async <T>(db: Db, run: (trx: Db) => Promise<T>): Promise<T | undefined> => {
   try {
     return await db
@@ -75,7 +76,7 @@ const listBusy = async (trx: Db, org: OrgId, days: Date[]): Promise<Date[]> => {
 /** The maximum number of bytes in one statement. */
 const mostBytes = 4_000_000
 
-/** Returns the approximate size of a row. A row without much content takes some bytes as well. */
+/** Returns the approximate size of a row. Even an empty row takes some bytes. */
 const sizeOf = ({ hours, hourSteps, daySteps }: PackedRow): number =>
   hours.length + (hourSteps?.length ?? 0) + (daySteps?.length ?? 0) + 10_000
 
@@ -101,7 +102,7 @@ const fewEnough = async (trx: Db, org: OrgId, days: Date[]): Promise<Date[]> => 
   return days.slice(0, taken)
 }
 
-/** Starts storing sums. From then on, changed conversations note their hour. */
+/** Starts storing sums. From then on, every change to a conversation notes the conversation's hour. */
 const start = async (trx: Db, org: OrgId): Promise<void> => {
   const latest = await findDayBefore(trx, org, null)
   await insertState(trx, org, latest ? after(latest) : null)
@@ -118,7 +119,7 @@ const latestDays = async (trx: Db, org: OrgId, before: Date | null): Promise<Dat
   return daysBetween(new Date(from), until)
 }
 
-/** Builds the latest days before those that are built. */
+/** Builds the latest days before those that are already built. */
 const buildEarlier = async (trx: Db, org: OrgId, builtSince: Date): Promise<void> => {
   const days = await latestDays(trx, org, builtSince)
   await countBuild(trx, org, days[0] ?? null)
@@ -203,7 +204,7 @@ export const checkDays = async ({ db, clock, log }: BuildDeps, org: OrgId): Prom
     const state = await findState(trx, org)
     const latest = state ? await latestDays(trx, org, state.checkedUntil) : []
     const [from] = latest
-    // Conversations that are not built yet cannot differ, and the next check starts with the latest ones again.
+    // Conversations without stored sums cannot differ from them, and the next check starts with the latest ones again.
     if (!state || !from || (state.builtSince && after(latest.at(-1) ?? from) <= state.builtSince)) {
       if (state) await noteCheck(trx, org, { until: null, at: clock.now(), days: 0, differing: 0 })
       return { more: false, differing: [] }

@@ -29,8 +29,8 @@ const valuesOfConversations = ['duration', 'delay', ...signalNames.map((name) =>
 const mostValues = 1_000_000
 
 /**
- * If the metrics of a day have more keys, for example one for each conversation, their sums would take more space than
- * the conversations.
+ * The maximum number of metric keys in a day. With more, for example one for each conversation, the sums would take
+ * more space than the conversations.
  */
 const mostKeys = 500
 

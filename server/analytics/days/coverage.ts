@@ -19,7 +19,8 @@ type Period = Range & { bounds: Date[] | undefined }
 
 export type Coverage = {
   /**
-   * The interval of each hour, by day, or -1 for hours that are read otherwise. Without intervals, the interval is 0.
+   * The interval of each hour, by day, or -1 for hours that are read from conversations. Without intervals, the
+   * interval is 0.
    */
   days: Map<number, Int16Array>
   /** Sorted by time, without gaps between neighbors. */

@@ -24,8 +24,8 @@ export const readHours = (hours: Buffer, take: (sums: HourSums) => void): void =
 }
 
 /**
- * Calls back for each group and hour with a function that calls back for each rounded value and its count, or returns
- * undefined to skip them.
+ * Calls `choose` for each group and hour. If it returns a function, calls that function for each rounded value and its
+ * count. Otherwise, skips the values.
  */
 export const readSteps = (
   steps: Buffer,
@@ -74,7 +74,7 @@ export type Grain = {
   firstOf: Int32Array
 }
 
-/** The grain of all columns together has many groups, so it has sums only by day and no percentiles. */
+/** The grain with all columns has many groups, so it only has daily sums, without percentiles. */
 const everything = 7
 const grains = [0, 4, 2, 1, everything]
 

@@ -194,8 +194,8 @@ export const insertGroups = async (trx: Db, org: OrgId, days: Date[]): Promise<v
 }
 
 /**
- * Joins the groups at one grain. Every conversation has a group, but a left join lets the planner expect one as well.
- * Comparing text lets the planner use a hash table even though columns can be null.
+ * Joins the groups at one grain. Every conversation has a group, but only with a left join does the planner expect one
+ * for each. Comparing text lets the planner use a hash table even though columns can be null.
  */
 const joinGroups = (org: OrgId, grain: number, alias: string) => {
   const columns = columnsOfGrain.get(grain) ?? []

@@ -34,10 +34,7 @@ export const addConversations = async (trx: Db, org: OrgId, bucket: Target, ids:
   return { present, added }
 }
 
-/**
- * Removes conversations from a locked bucket again, unless somebody has started to review them. Returns the removed
- * ones.
- */
+/** Removes conversations from a locked bucket, unless somebody has started to review them. Returns the removed ones. */
 export const takeOut = async (trx: Db, org: OrgId, bucketId: string, ids: string[], now: Date): Promise<string[]> => {
   await lockConversations(trx, org, ids)
   const removed = await deleteUnreviewedItems(trx, org, bucketId, ids)

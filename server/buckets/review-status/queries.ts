@@ -14,9 +14,9 @@ export const isLapsed = (now: Date) => sql<boolean>`coalesce(r.lease_expires_at 
 export const statusAt = (now: Date) => sql<ReviewStatus>`CASE WHEN ${isLapsed(now)} THEN 'pending' ELSE r.status END`
 
 /**
- * Locks conversations against changes to their reviews and bucket entries until the transaction ends. All code locks
- * conversations in this order, and buckets before conversations. After locking, callers must read all data about the
- * conversations again.
+ * Locks conversations against changes to their reviews and bucket entries until the transaction ends. Everything that
+ * locks conversations does so in this order, and locks buckets first. After locking, callers must read all data about
+ * the conversations again.
  */
 export const lockConversations = async (trx: Db, org: OrgId, ids: string[]): Promise<string[]> => {
   const rows = await trx

@@ -5,7 +5,7 @@ import type { Actor, Role } from '../../platform/identity/actor.ts'
 import type { ActionRow } from '../queries.ts'
 import type { Action } from '../schema.ts'
 
-/** The person or key that created the action. All of its changes are recorded under this name. */
+/** The person or key that created the action. All of its changes are attributed to this creator. */
 export type Creator = Pick<Actor, 'kind' | 'org' | 'keyId' | 'userId' | 'requestId'>
 
 export type Slice = { rows: ActionRow[]; ids: string[]; creator: Creator; now: Date }
@@ -30,7 +30,7 @@ export type ActionKind<Kind extends Action> = {
   /** The role that the person needs when the action is created and while it runs. */
   role: Role
   targets: (action: Kind) => AuditTarget[]
-  /** Throws if the action cannot start, for example because the bucket does not exist. */
+  /** Throws if the action cannot start, for example because its bucket does not exist. */
   check: (db: Db, org: OrgId, action: Kind) => Promise<void>
   apply: Apply<Kind>
   /** Reverts the changes made by `apply`. Without it, the action cannot be undone. */

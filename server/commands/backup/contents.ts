@@ -39,7 +39,7 @@ const openMeter = () => {
 
 type Ciphers = { encrypt?: Cipher | undefined; decrypt?: Cipher | undefined }
 
-/** Copies a file with its mode and syncs it to disk. Returns the digest of the copy in the backup. */
+/** Copies a file with its mode and syncs it to disk. Returns the digest of the copy. */
 export const copyFile = async (from: string, to: string, { encrypt, decrypt }: Ciphers = {}): Promise<Digest> => {
   const { mode } = await stat(from)
   await mkdir(dirname(to), { recursive: true, mode: 0o700 })

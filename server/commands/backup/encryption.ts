@@ -7,8 +7,8 @@ import { Decrypter, Encrypter, generateX25519Identity, identityToRecipient } fro
 
 export const encryptedEnding = '.age'
 /**
- * The file contains a backup's key, encrypted with a passphrase, so that the slow derivation runs once and not for each
- * file.
+ * This file contains the key of the backup, encrypted with a passphrase. The slow key derivation then runs only once
+ * instead of for each file.
  */
 const identityName = `identity${encryptedEnding}`
 
@@ -35,9 +35,7 @@ const readSecretFile = async (path: string): Promise<string> => {
 
 type Recipients = { encryptTo: readonly string[]; passphraseFile: string | undefined }
 
-/**
- * Returns undefined without encryption. With a passphrase, writes the key that the passphrase decrypts to the folder.
- */
+/** Returns undefined without encryption. With a passphrase, writes the encrypted key of the backup to the folder. */
 export const openEncryption = async (
   folder: string,
   { encryptTo, passphraseFile }: Recipients,

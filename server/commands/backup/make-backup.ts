@@ -24,7 +24,7 @@ const exists = (path: string) =>
 
 /**
  * Copies the files after the database. In the opposite order, the backup would miss files that the database refers to.
- * A file that disappears in between has been erased.
+ * A file that disappears in the meantime was erased.
  */
 const copyFiles = async (folder: string, contents: Contents): Promise<void> => {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
@@ -104,8 +104,7 @@ export const run: RunCommand = async ({ args, flag, text, list }) => {
     )
   }
   const options = { withSecretKey, encryptTo: list('encrypt-to'), passphraseFile: text('passphrase-file') }
-  // The folder has a temporary name until the backup is complete, so that every backup with a final name can be
-  // restored.
+  // The folder has a temporary name until the backup is complete, so every backup with a final name can be restored.
   const partial = join(dirname(target), `.${basename(target)}.partial-${process.pid}-${hostname()}`)
   await sweepKilled(dirname(target))
   await mkdir(partial, { mode: 0o700 })

@@ -1,5 +1,5 @@
-// A data directory contains a marker file until its restore is complete, so that an interrupted restore is never used
-// as a database.
+// A data directory contains a marker file until its restore is complete. It keeps an interrupted restore from being
+// used as a database.
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { basename, dirname, join } from 'node:path'

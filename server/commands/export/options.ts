@@ -34,7 +34,7 @@ const readFormat = (format: string | undefined, output: string | undefined, form
   return found
 }
 
-/** The options that select monitor results. A saved view has its own filter. */
+/** The options that select monitor results. They can't be used with a saved view, which has its own filter. */
 const ofMonitors = ['match', 'versions', 'company', 'agent', 'group']
 const listsOfMonitors = ['monitor', 'affected', 'not-affected', 'metadata']
 

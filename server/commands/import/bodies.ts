@@ -12,8 +12,8 @@ import { migrationReaders } from './migration-calls.ts'
 export type CallSource = (typeof callSources)[number]
 
 /**
- * A version that must exist before the conversation is sent, because sending a conversation that only has a label does
- * not create it.
+ * A version that must exist before the conversation is sent. The service does not create it for a conversation that
+ * only has a label.
  */
 export type WantedVersion = {
   agent: { externalId: string; name: string; channel: 'voice' | 'text' }

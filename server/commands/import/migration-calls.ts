@@ -8,7 +8,7 @@ import { ApiError } from '../../platform/errors.ts'
 import { at, idOf, type JsonObject, objectOf, textOf } from '../../transcripts/json.ts'
 import { bounded, type CallReading } from '../../transcripts/provider-calls/call.ts'
 
-/** Reads calls in other platforms' formats, and Pipecat sessions, which have no webhook. */
+/** Reads calls in other platforms' formats, and Pipecat sessions. Pipecat has no webhook. */
 
 const readPipecat = (session: JsonObject): SentCall => ({
   ...emptySentCall,

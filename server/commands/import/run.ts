@@ -10,7 +10,7 @@ import { openVersions } from './versions.ts'
 /** Reads, converts, sends, and records values in order, with several requests in flight. */
 
 const concurrency = 3
-/** The number of conversations in a request. After a crash, only the requests that were in flight are sent twice. */
+/** The number of conversations in a request. After a crash, only the requests that were in flight are repeated. */
 const chunkSize = 100
 /**
  * Collects garbage after this many responses. Otherwise, the heap would grow to several GiB on machines with a lot of

@@ -77,7 +77,7 @@ it('imports a file that was changed in between from the beginning, and counts it
   expect((await run(...args)).code).toBe(1)
   const state = `${file}.import-state`
   expect(JSON.parse(await readFile(state, 'utf8')).counts).toMatchObject({ rejected: 1 })
-  // The failure occurs after the import has identified the file, but before its position.
+  // The failure occurs after the import has identified the file, but before it has read up to the stored position.
   await writeFile(
     file,
     head.replace(/(?:.*\n){60}/, (lines) => lines + lineOf(41)),

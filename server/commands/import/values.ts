@@ -1,5 +1,5 @@
-// Reads the JSON values in a file one after the other, and keeps only one of them in memory. A file can contain lines,
-// a single array, or values that span several lines.
+// Reads the JSON values in a file one by one, and keeps only one of them in memory. A file can contain lines, a single
+// array, or values that span several lines.
 
 import { isUtf8 } from 'node:buffer'
 
@@ -58,7 +58,7 @@ async function* valuesOfLines(source: AsyncIterable<Buffer>): AsyncGenerator<Rea
   if (last) yield last
 }
 
-/** Tracks strings byte by byte, so that brackets or commas within them aren't interpreted as structure. */
+/** Tracks strings byte by byte, so that brackets and commas within them aren't interpreted as structure. */
 const openStringTracker = () => {
   let [isString, isEscaped] = [false, false]
   return {

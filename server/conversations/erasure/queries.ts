@@ -3,7 +3,9 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 
 type Erased = { id: string; externalId: string | null; startedAt: Date; agentId: string }
 
-/** Locks conversations in the same order as ingest does. If ingest waits, it finds their tombstones. */
+/**
+ * Locks conversations in the same order as ingest does. An ingest that waits for these locks then finds the tombstones.
+ */
 export const lockErased = (trx: Db, org: OrgId, ids: string[]): Promise<Erased[]> =>
   trx
     .selectFrom('conversations')

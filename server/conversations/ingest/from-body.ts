@@ -29,7 +29,7 @@ const versionsOf = ({ agentVersionId, agentVersionLabel, systemPrompt }: Body): 
 /** Validates the metadata in a request, or the metadata that results from merging it with stored metadata. */
 export const metadataIssues = (metadata: object, bytes: number): Issue[] => {
   const text = JSON.stringify(metadata)
-  // A character has at most three bytes.
+  // A UTF-16 code unit takes at most three bytes in UTF-8, so short texts don't have to be measured.
   const isTooLong = text.length * 3 > bytes && Buffer.byteLength(text) > bytes
   return [
     ...(isTooLong ? [{ path: 'metadata', message: `must have at most ${bytes} bytes` }] : []),

@@ -6,7 +6,7 @@ import { readJson } from '../../platform/http/json/read.ts'
 /** Reads newline-delimited JSON as it arrives. Only one chunk is kept in memory. */
 
 const newline = 0x0a
-/** Many lines can arrive at once. After this time, other work gets its turn. */
+/** Many lines can arrive at once. After this time, other work gets a turn. */
 const turnMs = 15
 
 const tooLong = (maxBytes: number) =>

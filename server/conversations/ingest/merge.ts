@@ -39,10 +39,7 @@ export type ConversationPart = ReportedFields & {
   transcript: GivenTranscript | null
 }
 
-/**
- * Returns the duration. A duration above the maximum counts as unknown, because such an end time means that there is
- * none.
- */
+/** Returns the duration in seconds, or null if it exceeds the maximum, because the end time must then be wrong. */
 export const secondsBetween = (startedAt: Date, endedAt: Date | null): number | null => {
   if (endedAt === null) return null
   const seconds = Math.max(0, Math.round((endedAt.getTime() - startedAt.getTime()) / 1_000))

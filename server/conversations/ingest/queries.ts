@@ -176,8 +176,8 @@ const arrayOf = (values: (string | number | null)[], type: string): RawBuilder<u
 }
 
 /**
- * Builds the rows of an INSERT. A single row uses VALUES, which a Citus cluster sends directly to its shard. With a
- * SELECT, it would first copy the rows to the node.
+ * Builds the rows of an INSERT. A single row uses VALUES, because a Citus cluster sends it directly to its shard. With
+ * a SELECT, the cluster would first copy the rows to the node.
  */
 const insertedRows = <Row>(org: OrgId, columns: Column<Row>[], rows: Row[], words?: (row: Row) => string) => {
   const [row, ...others] = rows
@@ -199,7 +199,7 @@ const givenRows = <Row>(columns: Column<Row>[], rows: Row[], more: Column<Row>[]
 }
 
 /**
- * Inserts conversations and returns the number of new ones. Another transaction may have inserted the others first.
+ * Inserts conversations and returns the number of new ones. Another transaction may have inserted some of them first.
  * Counts the returned rows, because the command tag of a distributed INSERT … SELECT counts the given rows.
  */
 export const insertConversations = async (db: Db, org: OrgId, rows: ConversationRow[]): Promise<number> => {

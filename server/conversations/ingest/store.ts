@@ -130,8 +130,8 @@ const isToEvaluate = (slot: Slot): boolean =>
   slot.state.status === 'completed' && (slot.before?.status !== 'completed' || isTranscriptNew(slot))
 
 /**
- * Writes the changes and everything that depends on them. Returns the conversations with changed metrics or recordings
- * changed.
+ * Writes the changes and everything that depends on them. Returns the conversations with changed metrics, and those
+ * with changed recordings.
  */
 export const storeSlots = async (deps: IngestDeps, trx: Db, org: OrgId, slots: Slot[]): Promise<Set<string>> => {
   const changed = slots.filter(({ before, state }) => before === null || !isSame(before, state))

@@ -72,8 +72,8 @@ const turnsOfLong = defineTask({
 type Content = { content: string; hints: Partial<IngestHints> }
 
 /**
- * When redacted words are spoken, when each side speaks if the transcript says so, and the longest times that turns can
- * take.
+ * The times at which redacted words are spoken, the times at which each side speaks if the transcript has them, and the
+ * longest times that turns can take.
  */
 export type SpokenTimes = { redacted: RedactedSpans; utterances: Utterance[]; possible: TimeSpan[] }
 

@@ -42,7 +42,8 @@ export const giveTranscript = (value: unknown, hints: IngestHints): GivenTranscr
 
 /**
  * PostgreSQL stores at most 1 MiB of words per text. Text of this length always stays below that limit: in the worst
- * known case, text that consists only of short addresses, the words take four times the size of the text.
+ * known case, a text that consists only of short addresses, its words take up four times as much space as the text
+ * itself.
  */
 const searchableBytes = 200_000
 

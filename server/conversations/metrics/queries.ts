@@ -72,8 +72,8 @@ const columnOf = (rows: MetricRow[], type: string, read: (row: MetricRow) => str
   sql`${rows.map(read)}::${sql.raw(type)}[]`
 
 /**
- * Writes new or changed values, and returns the outcome for each written row. The conversations must exist, which the
- * caller ensures by locking or inserting them.
+ * Writes new or changed values, and returns the outcome for each written row. The caller has locked or inserted the
+ * conversations, so they exist.
  */
 export const writeMetrics = async (trx: Db, org: OrgId, given: MetricRow[]) => {
   if (given.length === 0) return []

@@ -82,7 +82,10 @@ export const failureOf = (error: unknown): string =>
     : 'The recording could not be downloaded and stored.'
 
 const fetchTimeoutMs = 10 * 60_000
-/** A slower download would delay the organization's other downloads for minutes. */
+/**
+ * Downloads that are slower than this are aborted, because they would delay the organization's other downloads for
+ * minutes.
+ */
 const minimumRate = { bytesPerSecond: 8 * 1024, longestWaitMs: 30_000 }
 const maxRedirects = 5
 

@@ -148,7 +148,7 @@ export const findRecordingSettings = (db: Db, org: OrgId, conversationId: string
 export const getRecordingSettings = (db: Db, org: OrgId, conversationId: string) =>
   findRecordingSettings(db, org, conversationId).executeTakeFirstOrThrow(notFound)
 
-/** Returns the values for a new file. If it has to be redacted, or is only measured, it is not served. */
+/** Returns the values for a new file. A file that has to be redacted or is only measured is not served. */
 const valuesOfFile = async (
   trx: Db,
   org: OrgId,
@@ -156,7 +156,7 @@ const valuesOfFile = async (
   { blobKey, contentType, bytes }: StoredFile,
 ) => {
   const { redaction, keep, expiresAt } = await findRecordingSettings(trx, org, conversationId)
-    // Otherwise, a change of the policy could miss this recording.
+    // Without this lock, a change to the policy could miss this recording.
     .forShare('a')
     .executeTakeFirstOrThrow(notFound)
   const isOpen = redaction === 'none' && (keep === 'all' || keep === 'days')
@@ -247,7 +247,7 @@ export const storeRedacted = async (
   await updateRecordingState(trx, org, conversationId, { status: 'stored' })
 }
 
-/** Matches files to measure. Redacted ones keep the measures of the originals. */
+/** Matches recordings with a file that has to be measured. Redacted files keep the measures of the originals. */
 export const isUnmeasured = sql<boolean>`(
   redacted_spans IS NULL AND measured_key IS DISTINCT FROM coalesce(blob_key, original_key))`
 
@@ -281,8 +281,8 @@ export const forgetFiles = async (trx: Db, org: OrgId, conversationId: string): 
 }
 
 /**
- * Withdraws recordings of these conversations if their transcripts determine the redaction, until they are redacted
- * again. Returns the conversations of these recordings. The caller has locked them.
+ * Stops serving redacted recordings of these conversations until they are redacted again, because their transcripts
+ * determine what is redacted. Returns the affected conversations. The caller has locked the given ones.
  */
 export const withdrawRedacted = async (trx: Db, org: OrgId, conversationIds: string[]): Promise<string[]> => {
   if (conversationIds.length === 0) return []

@@ -99,7 +99,7 @@ export const recordings = (app: App, { db, jobs, blobs, clock, config, reactions
         throw new ApiError('tooLarge', `Send at most ${recordingBytes} bytes.`)
       }
       const file = await storeBody(actor.org, params.id, body).catch((error: unknown) => {
-        // Otherwise, the server would have to read the rest of the body before the next request.
+        // If the connection stayed open, the server would have to read the rest of the body before the next request.
         reply.header('connection', 'close')
         if (raw.aborted) throw invalid('', 'The body is incomplete. Send it again.')
         throw error

@@ -64,7 +64,7 @@ type PageRequest = { limit: number; cursor?: string }
 
 type Listed = Awaited<ReturnType<typeof listConversationsByIds>>[number]
 
-/** Adds the passages that are nearest to the meaning of the filter. */
+/** Adds each conversation's passage that is most similar to the filter's text or conversation. */
 const withPassages = (rows: Listed[], similar: Similar[] | undefined) => {
   if (!similar) return rows
   const passages = new Map(similar.map(({ conversationId, ...passage }) => [conversationId, passage]))
@@ -77,7 +77,10 @@ const withPassages = (rows: Listed[], similar: Similar[] | undefined) => {
 export const conversationSearch = (app: App, deps: ConversationDeps): void => {
   const { db, database, replica, clock, findBlind } = deps
 
-  /** Cursors belong to the filter as it was given, because new conversations change what it stands for. */
+  /**
+   * A cursor belongs to the filter as the caller sent it, because a search by meaning selects different conversations
+   * as new ones arrive.
+   */
   type Search = { given: object; selection: Selection<Similar[]> & { externalId?: string } }
 
   const answerPage = async (list: string, org: OrgId, { given, selection }: Search, request: PageRequest) => {

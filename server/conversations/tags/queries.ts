@@ -53,7 +53,7 @@ export const deleteTags = async (trx: Db, org: OrgId, removed: TagsOf[]): Promis
     WHERE g.organization_id = ${org} AND g.conversation_id = given.id AND g.tag = given.tag`.execute(trx)
 }
 
-/** At most this many tags with the prefix are counted, in alphabetical order. */
+/** The maximum number of tags with the prefix to count, in alphabetical order. */
 const mostKnown = 200
 
 type TagSearch = { prefix: string; counted: number; limit: number }

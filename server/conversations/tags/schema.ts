@@ -5,7 +5,7 @@ import { mostTags } from './limits.ts'
 
 /** The number of suggested tags. */
 export const mostSuggested = 100
-/** The occurrences of a tag are counted up to this number. */
+/** Occurrences of a tag are counted up to this number. */
 export const mostCounted = 1_000
 
 const Tags = Type.Array(Tag, { maxItems: mostTags })

@@ -58,7 +58,7 @@ const faultOf = ({ statusCode, error }: Posted): string | undefined => {
   return statusCode >= 200 && statusCode < 300 ? undefined : `The destination responded with ${statusCode}.`
 }
 
-/** Returns whether retrying is pointless, because the destination rejects the content of the request. */
+/** Returns whether retrying is pointless because the destination rejects the content of the request. */
 const isFinal = ({ statusCode }: Posted): boolean =>
   statusCode !== null && statusCode >= 300 && statusCode < 500 && ![408, 425, 429].includes(statusCode)
 
@@ -108,7 +108,7 @@ type Written = { message: Message; mail: Omit<Mail, 'to'> | undefined }
 const handOver = async (deps: Deps, trx: Db, org: OrgId, { settings }: Destination, { message, mail }: Written) => {
   if (!mail) {
     const { endpointId } = settings as WebhookSettings
-    // Only messages to webhooks have an event. The exception is a test, which sends the test event of the endpoint.
+    // Messages to webhooks have an event. Only a test has none, and sends the endpoint's test event instead.
     const event = (message.event ?? { type: 'webhook.test', data: { endpointId } }) as WebhookEvent
     const isSent = (await sendEvent(deps, trx, org, endpointId, event)) !== undefined
     return isSent ? undefined : 'The webhook endpoint was deleted.'
@@ -167,7 +167,7 @@ const tryOnce = async (deps: Deps, payload: Payload, attempt: Attempt): Promise<
 
 /**
  * Makes one attempt. Enqueues the next one in the transaction that stores the result. If a process dies between sending
- * and storing, the message is sent again, and PagerDuty and Opsgenie recognize it by its subject.
+ * and storing, the message is sent again. PagerDuty and Opsgenie recognize the duplicate by its subject.
  */
 export const deliverMessage = defineJob({
   name: 'destination.deliver',

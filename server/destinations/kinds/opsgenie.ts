@@ -34,7 +34,7 @@ export const writeOpsgenie: Write<OpsgenieSettings> = (message, { apiKey, region
     )
   if (kind === 'acknowledged') return update('acknowledge')
   if (kind === 'resolved') return update('close')
-  // A report is not an alert.
+  // Nobody has to act on a report, so it is not sent as an alert.
   if (kind === 'report') return undefined
   const alert = {
     message: cut(title, longest.message),

@@ -14,7 +14,7 @@ const actions: Record<MessageKind, 'trigger' | 'acknowledge' | 'resolve' | undef
   acknowledged: 'acknowledge',
   resolved: 'resolve',
   test: 'trigger',
-  // A report is not an event that requires action.
+  // Nobody has to act on a report, so it is not sent as an event.
   report: undefined,
 }
 

@@ -4,19 +4,19 @@ import type { Kernel, Matrix } from '../../platform/matrices/kernel.ts'
 import { dimensions } from '../encoder/sentence-encoder.ts'
 import { quantize } from '../vectors.ts'
 
-/** Vectors with one signed byte for each dimension, one after the other. */
+/** Vectors with one signed byte per dimension, stored consecutively. */
 export type Vectors = Int8Array
 
 const rounds = 8
-/** The number of vectors that are compared with the centers together. */
+/** The number of vectors to compare with the centers at once. */
 const block = 1_024
 
-/** Returns the bytes that the products of this many cells need. */
+/** Returns the number of bytes that the matrix products for this many cells need. */
 export const bytesFor = (cells: number): number => 4 * (dimensions * cells + block * (dimensions + cells)) + 65_536
 
 const countOf = (vectors: Vectors): number => vectors.length / dimensions
 
-/** Copies vectors with the length 1. */
+/** Copies vectors, scaled to unit length. */
 const copyUnits = (vectors: ArrayLike<number>, start: number, count: number, to: Float32Array): void => {
   for (let vector = 0; vector < count; vector++) {
     const from = (start + vector) * dimensions
@@ -44,7 +44,7 @@ const indexOfLargest = (scores: Matrix, start: number, count: number): number =>
   return largest - start
 }
 
-/** Compares all vectors with centers of the length 1. Calls `onNearest` with each vector and its nearest cell. */
+/** Compares all vectors with unit-length centers. Calls `onNearest` with each vector and its nearest cell. */
 const openComparison = (kernel: Kernel, cells: number) => {
   const packed = kernel.pack(new Float32Array(cells * dimensions), cells)
   const units = kernel.allocate(block * dimensions)
@@ -93,7 +93,7 @@ export const learnCenters = (kernel: Kernel, sample: Vectors, cells: number): Ve
     for (let cell = 0; cell < cells; cell++) {
       const sum = sums.subarray(cell * dimensions, (cell + 1) * dimensions)
       const center = centers.subarray(cell * dimensions, (cell + 1) * dimensions)
-      // An empty cell starts again at another vector.
+      // An empty cell restarts from another vector.
       if (sum.every((value) => value === 0)) copyUnits(sample, (cells + cell * (round + 1)) % count, 1, center)
       else copyUnits(sum, 0, 1, center)
     }

@@ -1,4 +1,4 @@
-// Sorts vectors into cells, and learns cells once there are enough vectors.
+// Learns cells once there are enough vectors, and sorts vectors into them.
 
 import Type from 'typebox'
 import type { Db, OrgId } from '../../platform/db/database.ts'
@@ -22,20 +22,20 @@ import {
 } from './queries.ts'
 import { assign, learn } from './run-cells.ts'
 
-/** Fewer unsorted vectors are compared in each search, which is fast enough. */
+/** The maximum number of unsorted vectors. Each search compares all of them, which is fast enough for so few. */
 const mostUnsorted = 2_000
-/** Fewer vectors need no cells. */
+/** The minimum number of vectors for which cells are useful. */
 const fewestVectors = 40_000
 const vectorsPerCell = 1_500
 const [fewestCells, mostCells] = [32, 2_048]
 const samplesPerCell = 32
-/** Cells are learned again when this many times as many are useful. */
+/** Cells are learned again when the useful number of cells has grown by this factor. */
 const growth = 4
 
 const sortedAtOnce = 10_000
 const sliceMs = 30_000
 
-/** Returns how many cells are useful: a power of two, or none. */
+/** Returns the useful number of cells: a power of two, or zero. */
 const usefulCells = (vectors: number): number => {
   if (vectors < fewestVectors) return 0
   return Math.min(mostCells, Math.max(fewestCells, 2 ** Math.floor(Math.log2(vectors / vectorsPerCell))))
@@ -50,7 +50,7 @@ const findNewest = async (db: Db, { org, model }: Of): Promise<Cells | undefined
   return generation !== undefined && centers ? { generation, centers: readVector(centers) } : undefined
 }
 
-/** Learns new cells if there are many more vectors than before. Returns the newest cells. */
+/** Learns new cells if there are far more vectors than before. Returns the newest cells. */
 const learnCells = async (deps: Deps, { org, model }: Of, attempt: Attempt): Promise<Cells | undefined> => {
   const db = deps.database.dbOf(org)
   const newest = await findNewest(db, { org, model })
@@ -67,7 +67,7 @@ const learnCells = async (deps: Deps, { org, model }: Of, attempt: Attempt): Pro
   return findNewest(db, { org, model })
 }
 
-/** Sorts vectors for some time. Returns whether all are sorted. */
+/** Sorts vectors until the time is up. Returns whether all are sorted. */
 const sortSlice = async (
   deps: Deps,
   { org, model }: Of,
@@ -91,7 +91,7 @@ const sortSlice = async (
   return false
 }
 
-/** Sorts the vectors of an organization and a model. */
+/** Sorts an organization's vectors of one model. */
 export const sortVectors = defineJob({
   name: 'embeddings.sort',
   payload: Type.Object({ organizationId: OrganizationId, model: Type.Integer() }),
@@ -110,7 +110,7 @@ export const sortVectors = defineJob({
   },
 })
 
-/** Gives other vectors time to arrive, so that they are sorted together. */
+/** The delay before sorting. Vectors that arrive in the meantime are sorted together. */
 const waitSeconds = 60
 
 const enqueueSort = ({ jobs }: Pick<Deps, 'jobs'>, trx: Db, org: OrgId, model: number, afterSeconds = 0) =>
@@ -121,7 +121,7 @@ const enqueueSort = ({ jobs }: Pick<Deps, 'jobs'>, trx: Db, org: OrgId, model: n
     { singletonKey: `${model}`, afterSeconds, priority: -1 },
   )
 
-/** Enqueues a job that sorts vectors of these models, if there are many unsorted ones. */
+/** Enqueues a job that sorts vectors of these models if many of them are unsorted. */
 export const sortLater = async (deps: Pick<Deps, 'jobs'>, trx: Db, org: OrgId, models: number[]): Promise<void> => {
   for (const model of models) {
     if (await hasMoreUnsorted(trx, org, model, mostUnsorted)) await enqueueSort(deps, trx, org, model, waitSeconds)

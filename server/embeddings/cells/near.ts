@@ -4,15 +4,18 @@ import { dimensions } from '../encoder/sentence-encoder.ts'
 import { readVector } from '../vectors.ts'
 import { findCenters, listGenerations } from './queries.ts'
 
-/** The cells of a generation have numbers from its multiple of this one on. */
+/** The cells of generation n are numbered from n times this number. */
 export const cellsPerGeneration = 65_536
 
-/** The part of all cells that a search reads, and the fewest. docs/decisions/0051-embeddings.md explains the figures. */
+/**
+ * The share of all cells that a search reads, and the minimum number. docs/decisions/0051-embeddings.md explains the
+ * figures.
+ */
 const [partRead, fewestRead] = [1 / 64, 8]
 
 type Centers = { vectors: Int8Array; lengths: Float64Array }
 
-/** The centers of recently searched cells. A generation never changes. */
+/** The centers of recently searched cells. The cells of a generation never change. */
 const cache = new Map<string, Centers>()
 const mostCached = 16
 
@@ -48,7 +51,9 @@ const nearestOf = ({ vectors, lengths }: Centers, vector: Float32Array): number[
   return order.slice(0, Math.max(fewestRead, Math.ceil(order.length * partRead)))
 }
 
-/** Returns the cells that a search for a vector reads: those near to it, and the one with unsorted vectors. */
+/**
+ * Returns the cells that a search for a vector reads: those nearest to it, and cell 0, which contains unsorted vectors.
+ */
 export const cellsNear = async (db: Db, org: OrgId, model: number, vector: Float32Array): Promise<number[]> => {
   const cells = [0]
   for (const generation of await listGenerations(db, org, model)) {

@@ -1,4 +1,4 @@
-// Learns cells, or sorts vectors into them, in its own process. It ends after one order.
+// Learns cells, or sorts vectors into them, in a separate process, which exits after one order.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,7 +1,10 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 
-/** Lists the generations of a model's cells, oldest first. There are two of them only while vectors are sorted again. */
+/**
+ * Lists the generations of a model's cells, oldest first. There are two only while vectors are being sorted into new
+ * cells.
+ */
 export const listGenerations = async (db: Db, org: OrgId, model: number): Promise<number[]> => {
   const rows = await db
     .selectFrom('embedding_cells')
@@ -29,7 +32,7 @@ export const findCenters = async (
   return row?.centers
 }
 
-/** Stores new cells, unless another process has just done so. */
+/** Stores new cells, unless another process has just stored some. */
 export const insertCells = (
   trx: Db,
   org: OrgId,
@@ -50,7 +53,7 @@ export const deleteOlderCells = (trx: Db, org: OrgId, model: number, generation:
     .where('generation', '<', generation)
     .execute()
 
-/** Locks a generation, so that its cells stay. Returns false if it is gone. */
+/** Locks a generation to keep its cells. Returns false if it was deleted. */
 export const lockGeneration = async (trx: Db, org: OrgId, model: number, generation: number): Promise<boolean> => {
   const row = await trx
     .selectFrom('embedding_cells')
@@ -79,7 +82,9 @@ export const countVectors = async (db: Db, org: OrgId, model: number): Promise<n
   return rows[0]?.count ?? 0
 }
 
-/** Returns a random sample of vectors in random order. `share` is the part of all vectors, from 0 to 1. */
+/**
+ * Returns a random sample of vectors in random order. `share` is the fraction of all vectors to sample, from 0 to 1.
+ */
 export const sampleVectors = async (
   db: Db,
   org: OrgId,
@@ -96,7 +101,7 @@ export const sampleVectors = async (
 
 export type UnsortedVector = { conversationId: string; position: number; cell: number; code: string; vector: Buffer }
 
-/** Returns vectors in cells from a number on, and below another one. */
+/** Returns vectors in a range of cells, `from` included and `below` excluded. */
 export const listToSort = async (
   db: Db,
   org: OrgId,

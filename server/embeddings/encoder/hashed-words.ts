@@ -1,10 +1,10 @@
-// Turns texts in any language into vectors without a trained model: each word, and each sequence of characters in a word,
-// has its place in the vector. Texts are similar if they share words or parts of words.
+// Turns texts in any language into vectors without a trained model. A hash assigns each word, and each short sequence
+// of characters in a word, to a dimension. Texts are similar if they share words or parts of words.
 
 import { dimensions } from './sentence-encoder.ts'
 
 const words = /[\p{L}\p{N}\p{M}]+/gu
-/** Scripts without spaces. Their characters are compared one by one and in pairs. */
+/** Scripts without spaces. Their characters are compared individually and in pairs. */
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u
 
 const wordWeight = 2
@@ -35,7 +35,7 @@ const addWord = (weights: Weights, word: string): void => {
   for (const length of [3, 4]) for (const part of sequences(symbols, length)) add(part, partWeight)
 }
 
-/** Returns the vector of a text. It has the length 1, unless the text has no words. */
+/** Returns the vector of a text. It has unit length, unless the text has no words. */
 export const hashWords = (text: string): Float32Array => {
   const weights: Weights = new Map()
   for (const [word] of text.normalize('NFKC').toLowerCase().matchAll(words)) addWord(weights, word)
@@ -43,7 +43,7 @@ export const hashWords = (text: string): Float32Array => {
   for (const [feature, weight] of weights) {
     const hash = hashOf(feature)
     const at = hash % dimensions
-    // Frequent words count less than their number. Opposite signs keep words that share a place apart.
+    // The square root reduces the weight of repeated words. Random signs keep words apart that share a dimension.
     vector[at] = (vector[at] as number) + Math.sqrt(weight) * ((hash >>> 9) & 1 ? 1 : -1)
   }
   const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0))

@@ -1,5 +1,5 @@
-// Turns texts into vectors in its own process, so that requests don't wait for the computation, and its memory is freed
-// when nobody needs it.
+// Turns texts into vectors in a separate process, so that requests don't wait for the computation, and the memory can
+// be freed when it isn't needed.
 
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -26,7 +26,7 @@ const readParameters = (folder: string): Parameters => {
   let at = 0
   for (const { name, shape, dtype } of group.weights) {
     const length = shape.reduce((product, size) => product * size, 1)
-    // All types of these parameters have four bytes.
+    // All parameters that the network uses have four bytes.
     if (dtype === 'float32') read.set(name, new Float32Array(buffer, at, length))
     at += length * 4
   }
@@ -64,13 +64,13 @@ const encode = ({ texts }: EncoderOrder): EncoderReply => {
 }
 
 const reply = (message: EncoderReply): void => {
-  // If the memory is needed elsewhere, the next order starts a new process.
+  // If the process uses too much memory, it exits, and the next order starts a new one.
   process.send?.(message, () => {
     if (process.memoryUsage.rss() > memoryMb * 1024 * 1024) process.exit(0)
   })
 }
 
-// A signal for all processes of a terminal or service leaves this one to its parent process.
+// A terminal or service manager sends signals to all processes. The parent process decides when this one ends.
 process.on('SIGINT', () => {})
 process.on('SIGTERM', () => {})
 // Nobody needs the vectors if the parent process has exited.

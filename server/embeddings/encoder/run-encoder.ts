@@ -1,4 +1,4 @@
-// Starts the process that turns texts into vectors when it is needed, and ends it when it is idle.
+// Starts the process that turns texts into vectors when it is needed, and ends the process when it is idle.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
@@ -23,12 +23,12 @@ const options = {
   serialization: 'advanced' as const,
 }
 
-/** The number of texts in an order. The next order can be another owner's. */
+/** The maximum number of texts in an order. Between the orders of a request, other owners get a turn. */
 const textsAtOnce = 32
-/** The network reads less than this of a text. */
+/** The maximum length of a text. The network reads even less. */
 const longestText = 2_000
 const idleMs = 60_000
-/** The time limit for an order. It takes much less, even while the processor is busy. */
+/** The time limit for an order. An order takes much less time, even on a busy processor. */
 const deadlineMs = 60_000
 /** The maximum number of waiting requests. */
 const line = 200
@@ -42,7 +42,7 @@ class ProcessEnded extends ApiError {
 const tooSlow = () => new ApiError('unavailable', 'Embedding texts took too long. Try again later.')
 const closed = () => new ApiError('unavailable', 'The process is shutting down.')
 
-/** The background encoder yields the processor to everything else. */
+/** The background encoder has the lowest priority for the processor. */
 export const openEncoder = ({ isBackground }: { isBackground: boolean }): Encoder => {
   const turns = openTurns(1, { line })
   let running: ChildProcess | undefined
@@ -101,7 +101,7 @@ export const openEncoder = ({ isBackground }: { isBackground: boolean }): Encode
       })
     })
 
-  /** If the process ends, for example to free its memory, tries once more in a new one. */
+  /** Retries once in a new process if the process ends, for example to free its memory. */
   const order = (texts: string[]): Promise<Embedded[]> =>
     orderOnce(texts).catch((error: unknown) => {
       if (!(error instanceof ProcessEnded) || isClosed) throw error

@@ -6,7 +6,7 @@ import { openEncoder } from './run-encoder.ts'
 const encoder = openEncoder({ isBackground: true })
 const encode = (...texts: string[]) => encoder.encode('test', texts, new AbortController().signal)
 
-/** The first numbers of the vectors that the original network computes. */
+/** The first numbers of the vectors that the original network returns. */
 const original: [text: string, numbers: number[]][] = [
   ['How do I locate my card?', [-0.00092, -0.05545, -0.04159, -0.06239, 0.03784, -0.03534]],
   [

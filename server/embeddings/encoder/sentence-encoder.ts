@@ -1,5 +1,5 @@
-// Computes the Universal Sentence Encoder (lite), a network that turns English texts into vectors, without a runtime.
-// The tokens of all texts are computed together, because most layers treat each token separately.
+// Computes the Universal Sentence Encoder (lite), a network that turns English texts into vectors, without a machine
+// learning runtime. The tokens of several texts are computed together, because most layers treat each token separately.
 
 import type { Kernel, Matrix, PackedMatrix } from '../../platform/matrices/kernel.ts'
 import { openTokenizer, type Vocabulary } from './tokens.ts'
@@ -8,12 +8,12 @@ export const dimensions = 512
 const inputs = 256
 const hidden = 1_536
 const heads = 4
-/** Longer texts are cut. */
+/** The maximum number of tokens in a text. The rest is cut off. */
 const longest = 128
-/** The number of tokens that are computed together. A text fits. */
+/** The maximum number of tokens to compute together. At least one text always fits. */
 const most = 512
 
-/** The parameters of the network by the names that its authors gave them. */
+/** Returns a parameter of the network by the name that the authors gave it. */
 export type Parameters = (name: string) => Float32Array
 
 type Norm = { scale: Float32Array; bias: Float32Array }
@@ -59,7 +59,7 @@ const readLayer = (kernel: Kernel, parameters: Parameters, number: number, width
   }
 }
 
-/** Returns the waves that tell the positions of tokens apart. */
+/** Returns the position signals, which are waves that let the network distinguish the positions of tokens. */
 const signalsOf = (timescales: Float32Array): Float32Array =>
   Float32Array.from({ length: longest * inputs }, (_, index) => {
     const at = index % inputs
@@ -67,10 +67,10 @@ const signalsOf = (timescales: Float32Array): Float32Array =>
     return at < timescales.length ? Math.sin(angle) : Math.cos(angle)
   })
 
-/** A text's tokens among the rows. */
+/** The rows of a text's tokens. */
 type Span = { start: number; end: number }
 
-/** Divides each row by its spread around its mean. */
+/** Subtracts the mean from each row and divides it by its standard deviation. */
 const normalize = (from: Matrix, to: Matrix, width: number, { scale, bias }: Norm): void => {
   for (let start = 0; start < from.length; start += width) {
     let [sum, squares] = [0, 0]
@@ -111,7 +111,7 @@ const softmax = (scores: Float32Array): void => {
   for (let at = 0; at < scores.length; at++) scores[at] = (scores[at] as number) / sum
 }
 
-/** Part of a row of the projected tokens: the query, key, or value of a head. */
+/** The query, key, or value of a head within a row of the projected tokens. */
 type Part = { row: number; start: number; size: number }
 
 /** Compares a token's query with the keys of all tokens of a text. */
@@ -125,7 +125,7 @@ const score = (projected: Matrix, query: number, key: Part, { start, end }: Span
   }
 }
 
-/** Adds up the values of all tokens of a text by their weights. */
+/** Adds up the weighted values of all tokens of a text. */
 const mix = (projected: Matrix, value: Part, { start, end }: Span, weights: Float32Array, to: Matrix): void => {
   to.fill(0)
   for (let other = start; other < end; other++) {
@@ -135,7 +135,7 @@ const mix = (projected: Matrix, value: Part, { start, end }: Span, weights: Floa
   }
 }
 
-/** Lets each token of a text take in the others. `mixed` receives the values of all heads. */
+/** Lets each token of a text attend to all tokens. `mixed` receives the values of all heads. */
 const attend = (projected: Matrix, mixed: Matrix, width: number, span: Span): void => {
   const row = 3 * width
   const size = width / heads
@@ -158,7 +158,7 @@ const unit = (vector: Float32Array): Float32Array => {
 
 type Files = { parameters: Parameters; vocabulary: Vocabulary }
 
-/** Returns the vectors of texts. Each has the length 1. */
+/** Returns the vectors of texts, each with unit length. */
 export type EncodeTexts = (texts: string[]) => Float32Array[]
 
 export const openSentenceEncoder = (kernel: Kernel, { parameters, vocabulary }: Files): EncodeTexts => {

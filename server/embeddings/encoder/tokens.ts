@@ -3,7 +3,7 @@
 /** Pieces with the logarithms of their probabilities. */
 export type Vocabulary = [piece: string, score: number][]
 
-/** The first entries are not pieces of texts. The first one stands for unknown characters. */
+/** The number of entries at the start that are not pieces of text. The first one stands for unknown characters. */
 const reserved = 6
 const unknown = 0
 
@@ -34,7 +34,7 @@ const symbolsOf = (text: string): string[] => {
   return normalized === '' ? [] : [...`${space}${normalized.replaceAll(' ', space)}`]
 }
 
-/** Removes unknown tokens that follow an unknown token. */
+/** Collapses consecutive unknown tokens into one. */
 const joinUnknown = (tokens: number[]): number[] =>
   tokens.filter((token, at) => token !== unknown || tokens[at - 1] !== unknown)
 
@@ -67,7 +67,7 @@ export const openTokenizer = (vocabulary: Vocabulary): ((text: string) => number
     const starts = new Int32Array(symbols.length + 1)
     const offer = (start: number, end: number, { token, score }: Pick<Node, 'token' | 'score'>): void => {
       const total = score + (best[start] as number)
-      // Zero stands for a position that nothing has reached yet, as in the original.
+      // As in the original, zero stands for a position that has not been reached yet.
       if (best[end] !== 0 && total < (best[end] as number)) return
       best[end] = total
       tokens[end] = token

@@ -123,7 +123,7 @@ const expectTokens = async (
   const percent = Math.min(100, (100 * sampleSize) / Math.max(1, readable))
   const version = { id: monitor.id, version: monitor.number }
   const listed = await listSample(deps.db, org, population, { ...version, percent, most: 2 * sampleSize })
-  // In a small population, there may be no sampled conversations.
+  // The sample of a small population may be empty. In that case, takes all of its conversations.
   const some =
     listed.length > 0 || percent === 100
       ? listed

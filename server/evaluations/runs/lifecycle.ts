@@ -114,7 +114,10 @@ export const resumeRun = async (
   return queued
 }
 
-/** A run as its job knows it. When a run is resumed, a new job replaces the old one. */
+/**
+ * Identifies a run and how often it was resumed. When a run is resumed, a new job replaces the old one, which must no
+ * longer change the run.
+ */
 type OwnRun = { id: string; resumes: number }
 
 /** Locks the run. Returns undefined if it was deleted or another job replaced this one. */

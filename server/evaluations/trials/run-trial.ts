@@ -48,7 +48,7 @@ const askRule: AskBatch = async (deps, org, { monitor, readAt, signal }, subject
 
 /**
  * The number of conversations in a part. If time runs out, the current part is lost, so parts are small. They are not
- * smaller, because in each part, detecting a rule that never ends takes seconds.
+ * even smaller, because each part can spend seconds on detecting a rule that never ends.
  */
 const ruleBatch = 50
 

@@ -6,7 +6,7 @@ import { columnNames, type Layout } from '../layout.ts'
 import { callColumns } from '../slice.ts'
 import { csv } from './csv.ts'
 
-/** Writes CSV in the simplest way possible, to compare with. */
+/** Writes CSV in the simplest possible way, for comparison. */
 const plainly = (rows: SliceRow[], layout: Layout): string => {
   const write = (cell: Cell): string => {
     if (cell === null) return ''

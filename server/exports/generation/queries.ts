@@ -387,7 +387,10 @@ export const copyResultsBetween = (db: Db, org: OrgId, columns: Columns, stretch
   )
 }
 
-/** Reads the results of many calls in a range. Reads all results in the range, and the database drops the others. */
+/**
+ * Reads the results of many calls in a range. Reads all results in the range, and lets the database drop those of other
+ * calls.
+ */
 export const copyResultsAmong = (db: Db, org: OrgId, columns: Columns, calls: CallPosition[], take: TakeTuple) => {
   const ends = [calls[0], calls.at(-1)]
   const [first, last] = columns.order === 'newest' ? ends.reverse() : ends

@@ -4,10 +4,6 @@ import { plannedEachTime } from '../../../platform/db/naming-client.ts'
 import { resultStatuses, results } from '../../../platform/db/result-codes.ts'
 import type { SoundMeasures } from '../../../sound-measures/measures.ts'
 
-/**
- * Reads the data that can be included with a page of conversations. Each kind of data takes one statement for the whole
- * page.
- */
 
 /** The maximum numbers of items for each conversation. */
 const mostMonitors = 100

@@ -1,6 +1,6 @@
 // Manages the lifecycle of a batch. The batch is created with the requests that are reserved for it, submitted, read
-// after the provider has answered it, and ended. Its row always records what the provider may have. So a batch that is
-// interrupted at any point continues, and is never submitted again while the provider has it.
+// after the provider has answered it, and ended. Its row always records whether the provider may have it. If a batch is
+// interrupted at any point, it continues from there, and it is never submitted again while the provider has it.
 
 import Type from 'typebox'
 import type { RemoteBatch } from '../../../model-providers/batches/dialect.ts'
