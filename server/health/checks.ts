@@ -237,7 +237,7 @@ const checkAnalytics = async (db: Db, org: OrgId, now: Date): Promise<Check> => 
     return {
       ...common,
       status: 'ok',
-      message: 'Sums are not stored for all days yet. Until then, charts of long periods take longer.',
+      message: 'Sums are not stored for all days yet, so charts of long periods take longer.',
     }
   }
   if (state.differedAt && now.getTime() - state.differedAt.getTime() < weekDays * dayMs) {
@@ -245,7 +245,7 @@ const checkAnalytics = async (db: Db, org: OrgId, now: Date): Promise<Check> => 
     return { ...common, status: 'degraded', message, since: state.differedAt }
   }
   if (waitingSince && now.getTime() - waitingSince.getTime() > 2 * hourMs) {
-    const message = 'Sums have not been updated for two hours. Charts are right, but take longer.'
+    const message = 'Sums have not been updated for two hours. Charts are correct but take longer.'
     return { ...common, status: 'degraded', message, since: waitingSince }
   }
   return { ...common, status: 'ok', message: 'Charts read stored sums, and the sums match their conversations.' }

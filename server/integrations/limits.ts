@@ -2,7 +2,7 @@ import { longestComment, longestValue, maxKeys } from '../conversations/metrics/
 import type { Metric } from '../transcripts/provider-calls/call.ts'
 
 /**
- * Limits the length of text from providers. Such text is truncated where a request would be rejected, because the
+ * Limits the length of text from providers. Longer text is truncated, not rejected as in a request, because the
  * provider can't correct it.
  */
 

@@ -55,7 +55,7 @@ export type ModelLink = {
 export type ModelEmbedding = {
   /** The provider and the model, `providerId/model`. */
   name: string
-  /** Returns undefined if the response has not one vector for each text. */
+  /** Returns undefined unless the response has one vector for each text. */
   embed: (texts: string[], terms: RequestTerms) => Promise<EmbeddingReply | undefined>
 }
 

@@ -183,7 +183,7 @@ const detailsOf = (row: Evaluation['rows'][number]): string | null => {
 }
 
 /**
- * Builds the text of an array, because there are many values. Numbers and IDs are inserted unchanged, and strings are
+ * Builds an array as text, because there can be many values. Numbers and IDs are inserted unchanged, and strings are
  * quoted.
  */
 const arrayOf = (values: (string | number | null)[]): string => `{${values.map((value) => value ?? 'NULL').join(',')}}`

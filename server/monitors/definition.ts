@@ -15,7 +15,7 @@ import {
   scorecardIssues,
 } from './scorecards/definition.ts'
 
-/** Defines the definition of each kind of monitor as closed schemas. */
+/** Describes the definition of each kind of monitor with a closed schema. */
 
 export const monitorKinds = ['rule', 'judge', 'external', 'scorecard'] as const
 export type MonitorKind = (typeof monitorKinds)[number]

@@ -102,7 +102,7 @@ export const notifications = (app: App, deps: Deps): void => {
         operationId: 'replaceNotificationPreferences',
         summary: 'Replace your notification preferences',
         description:
-          'Applies to events from now on. A digest that you enable covers the time since then. Emails require a ' +
+          'Applies to events from now on. A digest covers the time since you enabled it. Emails require a ' +
           'mail server (`EARSHOT_SMTP_URL`).',
         querystring: NoQuery,
         body: NotificationPreferences,

@@ -5,7 +5,7 @@ import { answers, Closed, Page, PageQuery, Timestamp } from '../../platform/http
 import { tracesOf } from './conversation.ts'
 import { listUnread, listUnreadSpans, type Unread } from './queries.ts'
 
-/** Lists traces in no supported format. They don't become conversations, and their spans are stored for a week. */
+/** Lists traces without a supported format. They don't become conversations, and their spans are stored for a week. */
 
 const positionOf = ({ key, lastReceivedAt }: Unread): string => JSON.stringify([lastReceivedAt.toISOString(), key])
 

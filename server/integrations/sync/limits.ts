@@ -6,7 +6,7 @@ import { dayMs, hourMs, minuteMs } from '../../platform/durations.ts'
 export const overlapMs = hourMs
 /** The length of the period that one step lists while catching up. After each step, the run's position is stored. */
 export const windowMs = 6 * hourMs
-/** The time after the end of a call during which only its webhook delivers it. */
+/** How long after the end of a call the sync waits for the call's webhook. */
 export const graceMs = 5 * minuteMs
 /** A call that lasts longer than this will not end, whatever the provider reports. */
 export const longestCallMs = 24 * hourMs

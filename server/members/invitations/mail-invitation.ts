@@ -6,7 +6,7 @@ import { queueMail } from '../../platform/mail/mail.ts'
 import { countMailsSince } from '../../platform/mail/queries.ts'
 import { type Invitation, invitationUrl } from './invite.ts'
 
-/** The reason of a link: to join, or to set a new password, which either the operator or the person has requested. */
+/** The purpose of a link: to join, or to set a new password at the request of the operator or the person. */
 export type LinkPurpose = 'invitation' | 'operator' | 'forgotten'
 
 const whatFor: Record<LinkPurpose, (organization: string) => string> = {

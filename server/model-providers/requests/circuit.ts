@@ -26,13 +26,13 @@ export const openCircuit = (clock: Clock) => {
 
   const noteFailure = () => {
     failures++
-    // If the request was in flight when the circuit breaker opened, its failure is not news.
+    // A request that was in flight when the circuit breaker opened only confirms the failure.
     if (isOpen() || failures < failuresToOpen) return
     pauseMs = Math.min(longestPauseMs, pauseMs === 0 ? firstPauseMs : pauseMs * 2)
     pause.extend(pauseMs)
   }
 
-  /** Counts failures of the endpoint. If it rejects a request or is busy, it works. */
+  /** Counts failures of the endpoint. An endpoint that rejects a request or is busy still works. */
   const noteFault = (error: EndpointError) => {
     const { kind } = error
     // A request that was never sent is no evidence about the endpoint.

@@ -154,10 +154,10 @@ export const openEndpoint = ({ kind, settings, contextTokens, timeoutMs, transpo
     return readWith(readTranscription, await send(request, signal))
   }
 
-  /** Returns the vectors of texts, or undefined if the response has not one for each of them. */
+  /** Returns the vectors of texts, or undefined if the response does not have one for each text. */
   const embed = async (model: string, texts: string[], signal: AbortSignal): Promise<EmbeddingReply | undefined> => {
     const { embed: requestOf, readEmbeddings } = dialect
-    if (!requestOf || !readEmbeddings) throw new EndpointError('refused', 'this kind of provider embeds no texts')
+    if (!requestOf || !readEmbeddings) throw new EndpointError('refused', 'this kind of provider cannot embed texts')
     const reply = readWith(readEmbeddings, await send(requestOf(settings, { model, texts }), signal))
     return reply?.vectors.length === texts.length ? reply : undefined
   }

@@ -46,7 +46,7 @@ const isTime = (value: unknown): value is number => typeof value === 'number' &&
 const isInvented = ({ no_speech_prob: silence, avg_logprob: certainty }: NonNullable<Segment>): boolean =>
   typeof silence === 'number' && silence > 0.6 && typeof certainty === 'number' && certainty < -1
 
-/** Removes what PostgreSQL cannot store. */
+/** Removes characters that PostgreSQL cannot store, and white space at the ends. */
 const storable = (text: string): string => text.replaceAll('\0', '').toWellFormed().trim()
 
 const toMs = (seconds: number): number => Math.round(seconds * 1_000)

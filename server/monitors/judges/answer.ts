@@ -19,7 +19,7 @@ import { storable } from './text.ts'
 export const longestReasoning = 1_500
 const longestReason = 300
 
-/** A judge's output in addition to affected or not. */
+/** The values that a judge returns in addition to its result. */
 export type Outputs = { categories?: string[]; fields?: FieldValues; unsupportedFields?: string[] }
 
 /** The result of one monitor for one window of a transcript. */

@@ -100,7 +100,8 @@ export type JudgeResult = {
   reasoning: string | null
   evidence: Evidence[]
   /**
-   * The judge's output in addition to affected or not. Null if it names no categories or fields, or could not decide.
+   * The values that the judge returned in addition to its result. Null if it has no categories or fields, or could not
+   * decide.
    */
   categories: string[] | null
   fields: FieldValues | null

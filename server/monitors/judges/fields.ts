@@ -12,7 +12,7 @@ const mostEntries = 100
 const quotesOfField = 3
 /** Each entry of a list can have its own quote. Several lists share the quotes that are checked. */
 const quotesOfLists = 300
-/** The maximum number that a result can store. */
+/** The maximum number of quotes that a result can store. */
 const mostQuotes = 100
 
 /** Returns the error if a value has the wrong type. */

@@ -102,12 +102,12 @@ const promptTokens = (definitions: readonly JudgeDefinition[]): number =>
   estimateTokens(systemText(definitions, true)) + mostExampleTokens(definitions)
 
 const takesNoSound =
-  'cannot be sound: the provider of this model takes none. Use an OpenAI-compatible or Google provider and a model that takes sound.'
+  'cannot be sound, because this model’s provider does not accept audio. Use an OpenAI-compatible or Google provider and a model that accepts audio.'
 
 const noBatchesOfSound = 'Judges that listen can’t be sent as batches.'
 
 const noBatches =
-  'The model of this judge does not offer batches. Use a provider under Settings → Models that is compatible with OpenAI, or Anthropic or Azure OpenAI.'
+  'This judge’s model does not support batches. Choose an OpenAI-compatible, Anthropic, or Azure OpenAI provider under Settings → Models.'
 
 /** The reason why no model can be asked. */
 type NotAsked = { status: 'unscored' | 'failed'; reason: string }

@@ -43,7 +43,7 @@ export const compileRule = ({ expression, score, categories, fields, over }: Rul
 const longestMessage = 200
 
 /**
- * Returns a result without a value. Its reason can contain names from rules with NUL characters, which the database
+ * Returns a result without a value. The reason can contain NUL characters from names in the rule, which the database
  * cannot store.
  */
 const without = (result: number, reason: string): RuleAnswer => ({

@@ -119,7 +119,7 @@ const dayFirstAt = (tokens: readonly Token[], at: number): ReadDate | undefined 
   const month = monthAt(tokens, next)
   if (month === undefined) return undefined
   const years = yearAt(tokens, afterMark(tokens, next + 1))
-  // `The third may be late`, and so can `the 3rd`: here, neither is in May.
+  // In `the third may be late` and `the 3rd may be late`, `may` is not a month.
   const isDate = isJoined || years.length > 0 || (isShort(tokens[at]) && endsMonth(tokens, next + 1))
   if (isWord(tokens[next], ...ambiguousMonths) && !isDate) return undefined
   return { years, month, day: day.day, end: next + 1 }

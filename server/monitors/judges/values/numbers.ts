@@ -356,7 +356,7 @@ const amountAt = (tokens: readonly Token[], at: number, { readings, end }: Menti
   const cents = plainAt(tokens, isJoined ? next + 1 : next)
   if (!cents) return undefined
   const areCents = isWord(tokens[cents.end], ...centWords)
-  // Without the word, two digits are needed, so that “five dollars 2 times” is not 5.02.
+  // Without the word for cents, two digits are needed, so that `five dollars 2 times` is not 5.02.
   const small = cents.readings.filter((reading) => isCents(reading) && (areCents || reading.length === 2))
   if (small.length === 0 || (!areCents && (isJoined || !isNamed))) return undefined
   // Two pounds fifty is an amount, but in 7 pounds 11 ounces, the second number counts something else.

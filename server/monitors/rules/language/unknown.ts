@@ -1,2 +1,2 @@
-/** A value is unknown. The rule is unscored for this reason. */
+/** Thrown if a value is unknown. The message is the reason why the rule is unscored. */
 export class Unknown extends Error {}

@@ -26,7 +26,7 @@ const maxCounted = 1_000
 const maxSteps = 3_000
 /** The memory for the states of one pattern. When it is full, states are computed again. */
 const stateBytes = 100_000
-/** No step needs more than this. */
+/** The maximum memory of a step. */
 const stepBytes = 200
 
 export class PatternFault extends Error {}
