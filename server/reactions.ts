@@ -144,7 +144,7 @@ export const providers = {
   checkTranscriptionModel,
   /** Locks the provider of a model. Throws if it can't embed texts. */
   checkEmbeddingModel,
-  /** Functions that runs over recordings need to transcribe them. */
+  /** Functions that let runs over recordings transcribe them. */
   whyNothingIsTranscribed,
   startTranscriptions,
   cancelTranscriptions,

@@ -27,8 +27,8 @@ export const forkInBackground = (file: string, options: ForkOptions): ChildProce
 type Ended<Message> = { message: Message | undefined; ending: string }
 
 /**
- * Sends an order to a process, if there is one, and waits until the process has ended. Returns its last message, and how
- * it ended. If aborted, kills the process and throws.
+ * Sends an order to a process, if there is one, and waits until the process has ended. Returns its last message, and
+ * how it ended. If aborted, kills the process and throws.
  */
 export const runToEnd = async <Message>(
   child: ChildProcess,
@@ -39,7 +39,7 @@ export const runToEnd = async <Message>(
   child.on('message', (last: Message) => {
     message = last
   })
-  // How the process ended says the same.
+  // The returned ending describes the same failure.
   child.on('error', () => {})
   if (order) child.send(order, () => {})
   const ending = await endOf(child, signal)

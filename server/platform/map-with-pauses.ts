@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 
-/** A turn of the event loop this long goes unnoticed. */
+/** The maximum length of a turn of the event loop, short enough to go unnoticed. */
 const turnMs = 25
 
 /** Does the same as `items.map(change)` for megabytes of data, but lets other requests run in between. */

@@ -21,7 +21,7 @@ export type Events = {
     /** Completed conversations with other changes. */
     changedOtherwise: string[]
   }
-  /** The vectors of conversations were stored. Each first passage is what a customer asks for first. */
+  /** The vectors of conversations were stored. The first passage of a conversation is the customer's first request. */
   conversationsEmbedded: { firstPassages: { conversationId: string; model: number; vector: Uint8Array }[] }
   /** The conversations are about to be deleted, and all their data can still be read. The caller has locked them. */
   conversationsErasing: { conversationIds: string[]; conversations: ErasedConversation[] }

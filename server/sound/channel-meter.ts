@@ -14,7 +14,7 @@ import { type Echo, findEcho, measureEcho, type Rated } from './voice/echo.ts'
 import { blockSamples, type RateVoice, sampleRate, type VoiceNetwork, windowSamples } from './voice/network.ts'
 import { findSegments, type Segment } from './voice/segments.ts'
 
-/** Measures one channel while its samples arrive. Only the end needs the other channel. */
+/** Measures one channel while its samples arrive. Only the last step needs the other channel. */
 
 export type MeasuredChannel = Omit<Levels, 'quietDb'> & {
   segments: Segment[]
@@ -139,7 +139,7 @@ const endMeter = (meter: ChannelMeter): Ended => {
 
 const ofKind = (kind: MarkKind, spans: Segment[]): Mark[] => spans.map((span) => ({ kind, ...span }))
 
-/** Counts the marks of each kind, and keeps no more of them than people look at. */
+/** Counts the marks of each kind, and keeps only as many of them as people look at. */
 const countMarks = (kinds: Mark[][]): Pick<MeasuredChannel, 'counts' | 'marks'> => {
   const counts = Object.fromEntries(kinds.flatMap((marks) => (marks[0] ? [[marks[0].kind, marks.length]] : [])))
   return { counts, marks: kinds.flatMap((marks) => marks.slice(0, mostMarks)) }
@@ -148,7 +148,7 @@ const countMarks = (kinds: Mark[][]): Pick<MeasuredChannel, 'counts' | 'marks'> 
 /** The precision of the edges of tones. */
 const toneEdgeMs = 70
 
-/** Leaves out gaps within and next to tones, because telephone networks switch those on and off. */
+/** Omits gaps within and next to tones, because telephone networks switch tones on and off. */
 const awayFromTones = <T extends Segment>(gaps: T[], tones: Mark[]): T[] =>
   gaps.filter(
     (gap) => !tones.some(({ startMs, endMs }) => startMs - toneEdgeMs < gap.endMs && endMs + toneEdgeMs > gap.startMs),

@@ -10,8 +10,8 @@ import { findSpeakers, type Speakers } from './speakers.ts'
 import type { Segment } from './voice/segments.ts'
 
 /**
- * Derives the values that people and rules read from the measures. This happens whenever the sound is read, because the
- * speakers of the channels depend on the transcript, which can arrive later.
+ * Derives the values that people see and rules read. This happens whenever the sound is read, because the transcript
+ * determines who speaks on which channel, and it can arrive later.
  */
 
 const lengthOf = ({ startMs, endMs }: Segment): number => Math.round(endMs - startMs)

@@ -6,7 +6,7 @@ import { openResampler, type Resampler } from './decoding/resample.ts'
 import { extractedRate } from './extracted-rate.ts'
 import { recordingFd, replyWith } from './reply.ts'
 
-/** Writes samples as 16-bit integers. The files of the channels follow the recording. */
+/** Writes samples as 16-bit integers. In the list of open files, those of the channels follow the recording. */
 const write = (channel: number, samples: Float32Array): void => {
   const bytes = Buffer.allocUnsafe(2 * samples.length)
   for (const [at, sample] of samples.entries()) {

@@ -29,7 +29,7 @@ const bytesPerMs = (2 * extractedRate) / 1_000
 /** `readBlocks` rejects recordings with more channels. */
 const mostChannels = 2
 
-/** Decoding is stopped after this time. Within the limits of recordings, it takes much less. */
+/** The time limit for decoding. Recordings within the limits take much less. */
 const longestMs = 5 * minuteMs
 
 /** Decoding takes a core and up to 300 MB, so only a few recordings are decoded at once in each process. */
@@ -88,8 +88,8 @@ const decodeFor = async <T>(
 }
 
 /**
- * Decodes a stored recording and passes its sound on. Memory stays the same whatever the length, because the samples are in
- * files, which disappear afterwards. Throws Undecodable if the recording can't be read. Organizations take turns.
+ * Decodes a stored recording and passes its sound on. Memory use does not depend on the length, because the samples are
+ * in temporary files. Throws Undecodable if the recording can't be read. Organizations take turns.
  */
 export const withSound = async <T>(
   { blobs }: Pick<Deps, 'blobs'>,

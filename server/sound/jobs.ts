@@ -82,7 +82,7 @@ export const measureSound = defineJob({
 /** The number of conversations in a job. */
 const batchSize = 100
 
-/** Derives measures again after transcripts changed, which say who speaks on which channel. */
+/** Derives measures again after transcripts have changed, because transcripts show who speaks on which channel. */
 export const deriveMeasures = defineJob({
   name: 'sound.derive',
   payload: Type.Object({ organizationId: OrganizationId, conversationIds: Type.Array(Type.String()) }),

@@ -41,7 +41,7 @@ const noiseOf = (random: SeededRandom): number => random.below(2_001) / 1_000 - 
 /** The maximum distance between a measured edge and the true one. */
 const toleranceMs = 150
 
-/** Expects that the measured speech begins and ends with each line. */
+/** Expects the measured speech to begin and end with each line. */
 const expectSpeech = ({ channels }: MeasuredFile, { lines }: Spoken) => {
   for (const { channel, startMs, endMs } of lines) {
     const inside = channels[channel]?.segments.filter((segment) => segment.endMs > startMs && segment.startMs < endMs)

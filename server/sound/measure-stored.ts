@@ -9,7 +9,7 @@ import { measureRecording } from './measure.ts'
 import type { MeasuredFile } from './measure-file.ts'
 import type { StoredSound } from './queries.ts'
 
-/** Measuring is stopped after this time. Within the limits of recordings, it takes much less. */
+/** The time limit for measuring. Recordings within the limits take much less. */
 const longestMs = 5 * minuteMs
 
 /** The digits of a card number can be among telephone keys. */

@@ -42,8 +42,8 @@ export const scaleSpread = (spread: Spread, factor: number): Spread => ({
 })
 
 /**
- * Returns the correlation between calls in one group, from 0 to 1. It is based on Pearson's chi-squared; chance
- * contributes one to it for each group (D. A. Williams, Applied Statistics 31, 1982).
+ * Returns the correlation between calls in one group, from 0 to 1. It is based on Pearson's chi-squared statistic, to
+ * which chance contributes 1 for each group (D. A. Williams, Applied Statistics 31, 1982).
  */
 export const correlation = ({ affected, calls, groups, affectedSquares, others }: Spread, rate: number): number => {
   if (others <= 0) return 0

@@ -60,8 +60,8 @@ const pullOf = (kind: DriverKind, group: GroupTotals, all: GroupTotals) => {
 }
 
 /**
- * Returns a group's effect on a mean. The change of the overall mean consists of the change of the others and the
- * change of this influence.
+ * Returns a group's effect on a mean. The change in the overall mean is the change in the mean of the others plus the
+ * change in the group's influence.
  */
 const effectOnMean = (kind: DriverKind, { before, now }: Candidate<unknown>, all: Candidate<unknown>): Effect => {
   const [earlier, current] = [pullOf(kind, before, all.before), pullOf(kind, now, all.now)]
@@ -80,8 +80,8 @@ const effectOnCount = ({ before, now }: Candidate<unknown>, all: Candidate<unkno
 }
 
 /**
- * Returns whether chance is close to normal. For a rate, this requires that both the group and the others have several
- * affected values and several that are not.
+ * Returns whether random variation is approximately normal. For a rate, this requires that both the group and the
+ * others have several affected values and several that are not.
  */
 const isKnown = (kind: DriverKind, group: Candidate<unknown>, all: Candidate<unknown>): boolean => {
   const count = group.before.count + group.now.count

@@ -1,4 +1,5 @@
-// Assigns conversations to the topics of the newest build: new ones when they are embedded, and stored ones after a build.
+// Assigns conversations to the topics of the newest build: new ones when they are embedded, and stored ones after a
+// build.
 
 import { type KnownClusters, nearestCluster } from '../clustering/find-clusters.ts'
 import type { Nearest } from '../clustering/k-means.ts'
@@ -14,15 +15,15 @@ import type { Events } from '../platform/reactions.ts'
 import { assignInProcess } from './clustering/run.ts'
 import { type Assignment, assignTopics, listCenters, lockBuild, type Unassigned } from './queries.ts'
 
-/** The topics of a build that a model's vectors are compared with. */
+/** The topics of a build with which a model's vectors are compared. */
 type Topics = KnownClusters & { ids: string[] }
 type Build = { number: number; ofModels: Map<number, Topics> }
 
-/** The newest builds of organizations that assigned conversations recently. */
+/** The newest builds of organizations that have recently assigned conversations. */
 const cache = new Map<string, Build>()
 const mostCached = 64
 
-/** Reads floats. A stored value can start at any byte, so it is copied. */
+/** Reads floats. Copies them, because a stored value can start at an offset that is not a multiple of 4. */
 const readFloats = (stored: Buffer): Float32Array => new Float32Array(Uint8Array.from(stored).buffer)
 
 const readTopics = async (db: Db, org: OrgId): Promise<Build['ofModels']> => {
@@ -41,7 +42,7 @@ const readTopics = async (db: Db, org: OrgId): Promise<Build['ofModels']> => {
   return ofModels
 }
 
-/** Returns the newest build, which stays until the transaction ends. */
+/** Returns the newest build. It is not replaced until the transaction ends. */
 const openBuild = async (trx: Db, org: OrgId): Promise<Build | undefined> => {
   const number = await lockBuild(trx, org)
   if (number === undefined) return undefined
@@ -66,7 +67,7 @@ const unitVector = (stored: Uint8Array): Float32Array => {
   return vector
 }
 
-/** Assigns conversations in the same transaction in which their passages are stored. */
+/** Assigns conversations to topics in the transaction that stores their passages. */
 export const assignEmbedded = async (
   _deps: unknown,
   trx: Db,
@@ -107,7 +108,7 @@ export const assignPage = async (
   const ids = assignments.map(({ conversationId }) => conversationId)
   await attempt.transaction(async (trx) => {
     await lockNamedConversations(trx, org, { ids, externalIds: [] })
-    // Topics of a build that was replaced in the meantime don't matter. The next page has the new ones.
+    // If the build was replaced in the meantime, its topics are outdated, and the next page uses the new ones.
     if ((await lockBuild(trx, org)) === build.number) await assignTopics(trx, org, build.number, assignments)
   })
 }

@@ -1,4 +1,4 @@
-// Finds the topics of an organization in a sample of its conversations, and compares them with those that exist.
+// Finds the topics of an organization in a sample of its conversations, and matches them with its existing topics.
 
 import type { Found } from '../clustering/find-clusters.ts'
 import { type Cluster, type Matched, matchClusters } from '../clustering/match.ts'
@@ -32,19 +32,24 @@ import {
   storeTopics,
 } from './queries.ts'
 
-/** Clusters of fewer conversations are accidents. Only conversations that the same model has embedded count. */
+/**
+ * The minimum number of conversations, because clusters of fewer would be coincidences. Only conversations that were
+ * embedded by the same model count.
+ */
 export const fewestConversations = 200
-/** More hardly change the topics, and finding them takes minutes. */
+/**
+ * The maximum size of the sample. More conversations would hardly change the topics, and finding topics takes minutes.
+ */
 const mostConversations = 10_000
 const sampledDays = 90
-/** The texts of this many conversations name a topic. */
+/** The number of most typical conversations with texts that name a topic. */
 const textsEach = 100
 const textsAtOnce = 100
 const keptDays = 90
 
 type Sampled = { model: number; sample: FirstPassage[]; found: Found }
 
-/** Returns how many conversations can be sampled of each current model. */
+/** Returns the number of conversations that can be sampled for each current model. */
 export const countSampled = async (
   { database, db, clock }: Pick<Deps, 'database' | 'db' | 'clock'>,
   org: OrgId,
@@ -77,7 +82,7 @@ type Made = Cluster & { model: number; group: string; center: Buffer; bound: num
 const bufferOf = ({ buffer, byteOffset, byteLength }: Float32Array): Buffer =>
   Buffer.from(buffer, byteOffset, byteLength)
 
-/** Returns the clusters that were found, with the conversations in them. */
+/** Returns the clusters with their conversations. */
 const clustersOf = ({ model, sample, found }: Sampled): Made[] =>
   found.sizes.flatMap((size, cluster) => {
     if (size === 0) return []
@@ -98,7 +103,7 @@ const clustersOf = ({ model, sample, found }: Sampled): Made[] =>
     ]
   })
 
-/** Returns what customers ask for first, for each conversation that still exists. */
+/** Returns the customer's first request in each conversation that still exists. */
 const readRequests = async ({ database, threads }: Deps, org: OrgId, ids: string[]): Promise<Map<string, string>> => {
   const requests = new Map<string, string>()
   for (const some of batchesOf(ids, textsAtOnce)) {
@@ -112,7 +117,7 @@ const readRequests = async ({ database, threads }: Deps, org: OrgId, ids: string
 
 type Named = { terms: string[][]; groupTerms: Map<string, string[]> }
 
-/** Names the clusters, and the groups of several clusters. */
+/** Names the clusters, and the groups that contain several clusters. */
 const nameClusters = async (deps: Deps, org: OrgId, made: Made[], signal: AbortSignal): Promise<Named> => {
   const requests = await readRequests(
     deps,
@@ -129,10 +134,10 @@ const nameClusters = async (deps: Deps, org: OrgId, made: Made[], signal: AbortS
 
 type Level = { made: Cluster[]; matched: Matched; ids: string[] }
 
-/** The conversations of each topic or group, and of none. */
+/** The conversations of each topic or group. Other keys stand for conversations without one. */
 type Members = Map<string | null | undefined, string[]>
 
-/** Gives clusters the IDs of known topics with mostly the same conversations. */
+/** Assigns the IDs of known topics to clusters with mostly the same conversations. */
 const matchLevel = (known: StoredTopic[], memberIds: Members, made: Cluster[]): Level => {
   const clusters = known.map(({ id }) => ({ id, members: new Set(memberIds.get(id)) }))
   const matched = matchClusters(clusters, made)
@@ -144,7 +149,7 @@ const endedOf = ({ ids, matched }: Pick<Level, 'ids' | 'matched'>): { id: string
   ...matched.ended.map((id) => ({ id, mergedIntoId: null })),
 ]
 
-/** Says what a build has changed. */
+/** Returns the changes that a build makes. */
 const changesOf = ({ ids, matched }: Level): Change[] => {
   const idAt = (at: number) => ids[at] ?? ''
   const created = ids.filter((_, at) => matched.ids[at] === undefined)
@@ -156,7 +161,7 @@ const changesOf = ({ ids, matched }: Level): Change[] => {
   ]
 }
 
-/** Compares clusters and their groups with the topics that exist. */
+/** Matches clusters and their groups with the existing topics. */
 const matchTopics = async (db: Db, org: OrgId, made: Made[], groups: string[]) => {
   const known = await listTopics(db, org)
   const topicOf = await listTopicsOf(

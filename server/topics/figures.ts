@@ -12,7 +12,7 @@ const sum = (values: Iterable<number>): number => {
   return total
 }
 
-/** Returns the change of a share in standard errors of the difference between two shares. */
+/** Returns the change in a share, in standard errors of the difference between the two shares. */
 export const surpriseOf = (
   now: { some: number; all: number },
   before: { some: number; all: number },
@@ -35,7 +35,7 @@ const countEach = (topics: StoredTopic[], counts: TopicCount[], days: number): M
   }
   for (const count of counts) {
     const groupId = count.topicId === null ? undefined : groupOf.get(count.topicId)
-    // Conversations can have topics that ended until they are assigned again.
+    // Until they are assigned again, conversations can belong to topics that have ended.
     add(groupId === undefined ? null : count.topicId, count)
     if (groupId) add(groupId, count)
   }

@@ -22,7 +22,7 @@ async function* listPages({ database }: Deps, org: OrgId, first: string | undefi
   }
 }
 
-/** Assigns stored conversations to topics after a build, and once a day those that are left over. */
+/** Assigns stored conversations to topics after a build. Once a day, assigns those that were left out. */
 export const assignOlder = defineSweep({
   name: 'topics.assign-older',
   schedule: '40 4 * * *',
@@ -35,13 +35,16 @@ export const assignOlder = defineSweep({
   sweepItem: (deps, { page }, { org, attempt }) => assignPage(deps, org, page, attempt),
 })
 
-/** Topics are built again after this time. Builds start at the same minute, so it is a bit less than a day. */
+/**
+ * The age at which topics are built again. It is slightly less than a day, because builds always start at the same
+ * minute of the hour.
+ */
 const builtAgainMs = dayMs - hourMs / 2
 
 const isDue = (builtAt: Date | undefined, now: Date): boolean =>
   builtAt === undefined || now.getTime() - builtAt.getTime() >= builtAgainMs
 
-/** Builds topics once a day, and for the first time as soon as there are enough conversations. */
+/** Builds topics once a day. The first build starts as soon as there are enough conversations. */
 export const buildDaily = defineSweep({
   name: 'topics.build',
   schedule: '35 * * * *',

@@ -40,13 +40,13 @@ const readCounts = async (deps: Deps, org: OrgId, query: Query) => {
   })
 }
 
-/** Returns how many more conversations have to be embedded before topics are built for the first time. */
+/** Returns how many more conversations have to be embedded before the first build. */
 const countMissing = async (deps: Deps, org: OrgId): Promise<number> => {
   const counts = (await countSampled(deps, org)).map(({ count }) => count)
   return Math.max(0, fewestConversations - Math.max(0, ...counts))
 }
 
-/** Leaves out hidden topics, and those of hidden groups. */
+/** Omits hidden topics and the topics of hidden groups. */
 const withoutHidden = (topics: StoredTopic[]): Set<string> => {
   const hidden = new Set(topics.filter((topic) => topic.hidden).map(({ id }) => id))
   const visible = topics.filter(({ id, groupId }) => !hidden.has(id) && !hidden.has(groupId ?? ''))

@@ -37,7 +37,7 @@ export const getTopic = (db: Db, org: OrgId, id: string): Promise<StoredTopic> =
 
 type TopicChange = { label?: string | null; hidden?: boolean }
 
-/** Changes what people decide about a topic. Builds don't change it. */
+/** Changes the properties of a topic that people choose. Builds don't change these. */
 export const updateTopic = (trx: Db, org: OrgId, id: string, { label, hidden }: TopicChange): Promise<StoredTopic> =>
   trx
     .updateTable('topics')
@@ -62,8 +62,8 @@ type Periods = { previousSince: Date; bounds: Date[] }
 export type TopicCount = { topicId: string | null; interval: number; conversations: number }
 
 /**
- * Counts conversations by topic and by interval of a period. The interval -1 is the previous period. The topic is null for
- * outliers. Only reads the index by start.
+ * Counts conversations by topic and interval. The interval -1 stands for the previous period, and the topic null for
+ * outliers. Only reads the index on start times.
  */
 export const countByTopic = async (db: Db, org: OrgId, { previousSince, bounds }: Periods): Promise<TopicCount[]> => {
   const { rows } = await sql<TopicCount>`
@@ -101,7 +101,7 @@ export const listTopicIdsOfGroup = async (db: Db, org: OrgId, groupId: string): 
 
 export type Build = { model: number; number: number; builtAt: Date }
 
-/** Returns the newest build, once for each model that it compared. */
+/** Returns the newest build, with one row for each model that it used. */
 export const listBuilds = (db: Db, org: OrgId): Promise<Build[]> =>
   db
     .selectFrom('topic_builds')
@@ -134,7 +134,7 @@ export const listBuiltAllOrgs = (db: Db) =>
     .select([sql<OrgId>`organization_id`.as('id'), 'built_at as builtAt'])
     .execute()
 
-/** Counts the conversations since a time for which a model has embedded the first passage. */
+/** Counts the conversations since a time that have a first passage embedded by a model. */
 export const countFirstPassages = async (db: Db, org: OrgId, model: number, since: Date): Promise<number> => {
   const { rows } = await sql<{ count: number }>`
     SELECT count(*) AS count FROM conversation_passages p
@@ -147,8 +147,8 @@ export const countFirstPassages = async (db: Db, org: OrgId, model: number, sinc
 export type FirstPassage = { conversationId: string; vector: Buffer }
 
 /**
- * Returns the first passages of a random sample of the conversations since a time, in the order of conversations. `share`
- * is the part of all of them, from 0 to 1.
+ * Returns the first passages of a random sample of the conversations since a time, ordered by conversation. `share` is
+ * the fraction of conversations to sample, from 0 to 1.
  */
 export const sampleFirstPassages = async (
   db: Db,
@@ -166,7 +166,7 @@ export const sampleFirstPassages = async (
   return rows
 }
 
-/** Returns the topics that conversations have now. Outliers are missing. */
+/** Returns the current topics of conversations. Omits outliers. */
 export const listTopicsOf = async (db: Db, org: OrgId, conversationIds: string[]): Promise<Map<string, string>> => {
   const { rows } = await sql<{ conversationId: string; topicId: string }>`
     SELECT conversation_id AS "conversationId", topic_id AS "topicId" FROM conversation_topics
@@ -212,7 +212,7 @@ export type BuiltTopic = {
   bound: number | null
 }
 
-/** Stores the topics of a build. What people decided about those that exist stays. */
+/** Stores the topics of a build. Keeps the properties that people chose for existing topics. */
 export const storeTopics = async (trx: Db, org: OrgId, topics: BuiltTopic[], at: Date): Promise<void> => {
   for (const { id, groupId, isGroup, terms, model, center, bound } of topics) {
     const found = { group_id: groupId, terms, model, center, bound, ended_at: null, merged_into_id: null }
@@ -224,7 +224,7 @@ export const storeTopics = async (trx: Db, org: OrgId, topics: BuiltTopic[], at:
   }
 }
 
-/** Ends topics that a build no longer found. */
+/** Ends topics that a build did not find again. */
 export const endTopics = async (
   trx: Db,
   org: OrgId,
@@ -262,7 +262,7 @@ export const insertChanges = async (
   await trx.insertInto('topic_changes').values(rows).execute()
 }
 
-/** Returns what vectors of each model are compared with. */
+/** Returns the cluster centers with which the vectors of each model are compared. */
 export const listCenters = async (db: Db, org: OrgId) => {
   const { rows } = await sql<{ model: number; mean: Buffer; id: string; center: Buffer; bound: number }>`
     SELECT b.model, b.mean, t.id, t.center, t.bound
@@ -275,8 +275,8 @@ export const listCenters = async (db: Db, org: OrgId) => {
 export type Assignment = { conversationId: string; topicId: string | null; similarity: number | null }
 
 /**
- * Stores the topics of embedded conversations, unless they have one of the same build. The caller has locked the
- * conversations.
+ * Stores the topics of embedded conversations, unless they already have a topic from the same build. The caller has
+ * locked the conversations.
  */
 export const assignTopics = async (trx: Db, org: OrgId, build: number, assignments: Assignment[]): Promise<void> => {
   const column = <Name extends keyof Assignment>(name: Name) => assignments.map((one) => one[name])
@@ -296,8 +296,8 @@ type Position = { startedAt: Date; id: string }
 export type Unassigned = Position & { model: number | null; vector: Buffer | null }
 
 /**
- * Returns the next conversations in time order, newest first. Those that the build has to assign have the vector of their
- * first passage.
+ * Returns the next conversations in time order, newest first. Those that the build still has to assign come with the
+ * vector of their first passage.
  */
 export const listToAssign = async (
   db: Db,

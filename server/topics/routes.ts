@@ -29,7 +29,7 @@ export const topics = (app: App, deps: Deps): void => {
         summary: 'List topics',
         description:
           'Topics are what customers ask for first. Earshot finds them once a day, without a model provider. Related ' +
-          'topics have a `groupId`; groups are part of the list. Conversations in which the customer says nothing don’t count.',
+          'topics have a `groupId`; groups are part of the list. Conversations without words don’t count.',
         querystring: TopicQuery,
         response: answers({ 200: TopicList }, 400, 401),
       },
@@ -45,7 +45,7 @@ export const topics = (app: App, deps: Deps): void => {
         tags,
         operationId: 'getTopic',
         summary: 'Get a topic',
-        description: 'Topics that ended can be read for 90 days.',
+        description: 'A topic can still be read for 90 days after it ends.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 200: TopicDetail }, 401, 404),
@@ -66,7 +66,7 @@ export const topics = (app: App, deps: Deps): void => {
         operationId: 'updateTopic',
         summary: 'Rename or hide a topic',
         description:
-          'Omitted fields keep their values. Later builds don’t change them. Hiding a group hides its topics.',
+          'Omitted fields keep their values. Later builds keep these changes. Hiding a group hides its topics.',
         params: IdParams,
         querystring: NoQuery,
         body: TopicUpdate,
@@ -89,7 +89,7 @@ export const topics = (app: App, deps: Deps): void => {
         tags,
         operationId: 'listTopicConversations',
         summary: 'List a topic’s conversations',
-        description: 'Most typical first. For a group, those of all its topics.',
+        description: 'Most typical first. For a group, lists the conversations of all its topics.',
         params: IdParams,
         querystring: TopicConversationQuery,
         response: answers({ 200: TopicConversationPage }, 400, 401, 404),

@@ -53,12 +53,12 @@ const TopicFigures = Closed(
   {
     ...topicFields,
     conversations: { ...Count, description: 'The conversations of the topic that started in the period.' },
-    share: { ...Share, description: 'Their share of all conversations with words. Null if there are none.' },
+    share: { ...Share, description: 'Their share of all conversations that contain words. Null if there are none.' },
     previousShare: { ...Nullable(ShareOf), description: 'The share in the preceding period of the same length.' },
     surprise: {
       ...Nullable(Type.Number()),
       description:
-        'The change of the share since the previous period, in standard errors. Positive if it has grown. Null if one of ' +
+        'The change in the share since the previous period, in standard errors. Positive if it has grown. Null if one of ' +
         'the periods has no conversations.',
     },
     trend: Type.Array(Count, { description: 'The number of conversations on each day of `days`.' }),
@@ -68,7 +68,7 @@ const TopicFigures = Closed(
 
 export const TopicList = Closed(
   {
-    builtAt: Nullable({ ...Timestamp, description: 'When topics were last built. Null before the first time.' }),
+    builtAt: Nullable({ ...Timestamp, description: 'When topics were last built. Null before the first build.' }),
     missing: {
       ...Count,
       description:
@@ -77,7 +77,7 @@ export const TopicList = Closed(
     since: Timestamp,
     until: Timestamp,
     days: Type.Array(Timestamp, { description: 'The starts of the days in the period.' }),
-    conversations: { ...Count, description: 'All conversations with words that started in the period.' },
+    conversations: { ...Count, description: 'All conversations that contain words and started in the period.' },
     outliers: Closed(
       { conversations: Count, share: Share },
       { description: 'The conversations that belong to no topic.' },
@@ -115,11 +115,11 @@ export const TopicDetail = Closed(
       Closed({
         kind: Choice(['created', 'split', 'merged', 'ended']),
         topicIds: Type.Array(Id, {
-          description: 'The topics that it was split into, starting with itself, or those that were merged into it.',
+          description: 'After a split, the topics it was split into, starting with itself. After a merge, the topics that were merged into it.',
         }),
         at: Timestamp,
       }),
-      { description: 'What builds have changed, newest first. The audit log has the changes by people.' },
+      { description: 'Changes made by builds, newest first. The audit log contains the changes made by people.' },
     ),
   },
   { title: 'TopicDetail' },

@@ -1,4 +1,4 @@
-// Tests topics from conversations to the API, with the built-in model.
+// Tests topics from stored conversations to API responses, with the built-in model.
 
 import { beforeAll, describe, expect, it } from 'vitest'
 import { makeConversations, makeKey, makeOrganization } from '../../test/make.ts'

@@ -17,10 +17,12 @@ export const checkTranscriptionModel: CheckTranscriptionModel = async (trx, org,
   }
   const { kind, name } = await getProvider(trx, org, providerId)
   if (transcribes(kind)) return
-  throw invalid(path, `must name an OpenAI-compatible or Azure OpenAI provider; “${name}” transcribes no recordings`)
+  throw invalid(path, `must name an OpenAI-compatible or Azure OpenAI provider; “${name}” cannot transcribe recordings`)
 }
 
-/** Throws if recordings are transcribed with the model provider, because deleting it would stop them. */
+/**
+ * Throws if recordings are transcribed with the model provider, because deleting the provider would stop transcription.
+ */
 export const refuseWhileTranscribing = async (
   _deps: Deps,
   trx: Db,

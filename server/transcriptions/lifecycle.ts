@@ -135,7 +135,7 @@ const findModel = async (
   const [{ transcription: model, evaluator }] = chain.links
   // If the provider is disabled, the first model comes from a fallback.
   if (model && chain.key === model.name) return { model, evaluator }
-  throw new Untranscribable('The model provider is disabled, or transcribes no recordings. Choose another model.')
+  throw new Untranscribable('The model provider is disabled, or cannot transcribe recordings. Choose another model.')
 }
 
 /** Returns the measured recording, or undefined if there is currently none. */

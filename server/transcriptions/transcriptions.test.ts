@@ -397,7 +397,7 @@ describe('settings', () => {
     const { id } = await makeModelProvider(server, key, { name: 'Claude', settings: standIn.settings })
     const patch = (transcriptionModel: string) =>
       call('PATCH', '/v1/organization', { key, body: { transcriptionModel } })
-    const message = 'must name an OpenAI-compatible or Azure OpenAI provider; “Claude” transcribes no recordings'
+    const message = 'must name an OpenAI-compatible or Azure OpenAI provider; “Claude” cannot transcribe recordings'
     expect((await patch(`${id}/claude`)).body.details.issues).toEqual([{ path: 'transcriptionModel', message }])
     const other = await makeOrganization(server)
     const foreign = await makeModelProvider(server, other.key, { kind: 'openai-compatible' })

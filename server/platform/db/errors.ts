@@ -60,8 +60,9 @@ export const isPassingDatabaseError = (error: unknown): boolean => {
 }
 
 /**
- * The SQLSTATE classes for a lost or rejected connection, and for a conflict with recovery. Its message is in the
- * server's language. Reads on a standby can't fail with serialization errors or deadlocks for any other reason.
+ * The SQLSTATE classes for a lost or rejected connection, and for a conflict with recovery. Messages are in the
+ * server's language, so only the codes count. Reads on a standby can't fail with serialization errors or deadlocks for
+ * any other reason.
  */
 const standbyStates = /^(08|28|57P0[123]$|53300$|40001$|40P01$)/
 const waitedForPool = 'timeout exceeded when trying to connect'

@@ -21,7 +21,7 @@ type Exports = {
   accumulate: (v: number, b: number, y: number, k: number, n: number) => void
 }
 
-/** A matrix in strips of eight columns, one after the other. Products with it are faster. */
+/** A matrix stored as consecutive strips of eight columns, which makes products faster. */
 export type PackedMatrix = { strips: Matrix; columns: number }
 
 export type Kernel = {
@@ -30,7 +30,7 @@ export type Kernel = {
   place: (values: Float32Array) => Matrix
   /** Sets c to a times b, where a has this many rows. */
   multiply: (a: Matrix, b: Matrix, c: Matrix, rows: number) => void
-  /** Stores a matrix with this many columns, which must be a multiple of 8, in strips, or in the place of another one. */
+  /** Packs a matrix. The number of columns must be a multiple of 8. `place` is a packed matrix to overwrite. */
   pack: (values: Float32Array, columns: number, place?: PackedMatrix) => PackedMatrix
   /** Sets c to a times b, where a has this many rows. */
   multiplyPacked: (a: Matrix, b: PackedMatrix, c: Matrix, rows: number) => void
@@ -42,7 +42,9 @@ const alignment = 64
 const pageBytes = 64 * 1024
 const stripColumns = 8
 
-/** `bytes` is the size of all matrices together, if they need more than the 4 MB that the code has by itself. */
+/**
+ * `bytes` is the total size of all matrices. It only matters if it exceeds the 4 MB that the code has from the start.
+ */
 export const openKernel = (code: Uint8Array, { bytes = 0 }: { bytes?: number } = {}): Kernel => {
   const instance = new WebAssembly.Instance(new WebAssembly.Module(code))
   // The build assembles the file that has these exports.

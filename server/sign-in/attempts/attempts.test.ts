@@ -53,7 +53,7 @@ const longestPause = async () => {
   return Math.round(rows[0]?.seconds ?? 0)
 }
 
-/** Moves all attempts so far into the past. */
+/** Moves the times of all attempts back by an interval. */
 const goBack = (interval: string) =>
   sql`UPDATE sign_in_attempts SET blocked_until = blocked_until - ${interval}::interval,
     last_at = last_at - ${interval}::interval`.execute(deps.db)

@@ -82,7 +82,7 @@ const openDecoder = async (track: InputAudioTrack, codec: string): Promise<Decod
 }
 
 const packetsPerBlock = 64
-/** Only a file that is designed to use up memory has longer packets. */
+/** The maximum size of a packet. Only a file that is designed to use up memory has longer ones. */
 const longestPacketBytes = 4 * 1024 * 1024
 
 async function* inGroups(packets: AsyncIterable<EncodedPacket>): AsyncGenerator<Uint8Array[]> {

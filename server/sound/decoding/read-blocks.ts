@@ -15,15 +15,15 @@ const checkFormat = ({ channels: { length: channels }, sampleRate }: Block): voi
 const lengthOf = ({ channels }: Block): number => channels[0]?.length ?? 0
 
 /**
- * Yields the samples of an open file, in blocks that all have the same format. `onBlock` is called for each block, and can
- * throw.
+ * Yields the samples of an open file, in blocks that all have the same format. `onBlock` is called for each block, and
+ * can throw.
  */
 export async function* readBlocks(fd: number, { onBlock }: { onBlock: () => void }): AsyncGenerator<Block> {
   let first: Block | undefined
   let samples = 0
   for await (const block of decodeFile(fd)) {
     onBlock()
-    // The process must notice when its parent has exited.
+    // Without this, the process would not notice that its parent has exited.
     await setImmediate()
     if (lengthOf(block) === 0) continue
     if (!first) checkFormat(block)

@@ -4,10 +4,10 @@ import { mostMarks } from './marks.ts'
 
 /** Finds clipping and dropouts while samples arrive at the rate of the file. */
 
-/** Samples at the limit of the format, this many in a row, are clipped. */
+/** This many consecutive samples at the limit of the format count as clipping. */
 const clippedInARow = 3
 const nearLimit = 0.999
-/** Clipped stretches with a shorter gap are merged. */
+/** Clipped stretches with a shorter gap between them are merged. */
 const clippingGapMs = 50
 
 /**

@@ -94,7 +94,9 @@ const blocksOf = (powers: Float32Array, steps: number): Float32Array => {
 
 const silenceLufs = -70
 
-/** Returns the blocks that are not silent and at most this much quieter than the mean of those blocks. */
+/**
+ * Returns the blocks that are not silent and not more than this much quieter than the mean of the blocks with sound.
+ */
 const gate = (blocks: Float32Array, relativeLu: number): Float32Array => {
   const audible = blocks.filter((power) => power > powerOf(silenceLufs))
   const threshold = meanOf(audible) * 10 ** (relativeLu / 10)

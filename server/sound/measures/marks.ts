@@ -14,5 +14,5 @@ export type Mark = Segment & {
   confidence?: number
 }
 
-/** A file of noise could have more marks of a kind than anyone looks at. */
+/** The maximum number of marks of each kind. A file of noise could have more than anyone looks at. */
 export const mostMarks = 1_000

@@ -12,8 +12,8 @@ export type Channel = 0 | 1
 export type Gap = Segment & { channel: Channel }
 
 /**
- * Both channels have speech. The channel began to speak while the other one did, and the one that yielded is silent
- * afterwards.
+ * A time at which both channels have speech. `channel` began to speak while the other one was speaking, and `yielded`
+ * is silent afterwards.
  */
 export type TalkOver = Segment & { channel: Channel; yielded: Channel }
 

@@ -242,7 +242,7 @@ describe('a recording is refused', () => {
     const { upload, status } = await open({ soundRedaction: 'mute' }, { transcript: { turns } })
     await upload()
     await server.drain()
-    expect((await status()).failure).toMatch(/The transcript’s times seem to be 3.5 s off the recording/)
+    expect((await status()).failure).toMatch(/The transcript’s times seem to differ from the recording’s by 3.5 s/)
   })
 
   it('if it cannot be decoded', async () => {

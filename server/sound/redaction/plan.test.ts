@@ -58,7 +58,7 @@ it('refuses recordings with speech that the transcript does not contain', () => 
 it('compares the times even if nothing is redacted', () => {
   const late = all.map(({ startMs, endMs, ...rest }) => ({ ...rest, startMs: startMs + 4_000, endMs: endMs + 4_000 }))
   expect(plan(timesOf(late), stereo)).toEqual({
-    refused: 'The transcript’s times seem to be 4 s off the recording.',
+    refused: 'The transcript’s times seem to differ from the recording’s by 4 s.',
   })
 })
 

@@ -38,7 +38,9 @@ const joined = (spans: TimeSpan[], durationMs: number): RedactedSpan[] =>
 
 /** Speech this close to a turn belongs to it. */
 const turnMarginMs = 1_000
-/** More speech outside of all turns, in a share and in total, means that a part of the recording isn't transcribed. */
+/**
+ * If more speech than this share and this duration is outside of all turns, part of the recording isn't transcribed.
+ */
 const [mostShare, mostMs] = [0.2, 5_000]
 
 /** Returns whether a clear share of the speech, in a channel or in all together, is outside of these spans. */

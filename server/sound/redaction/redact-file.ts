@@ -14,7 +14,7 @@ import type { RedactionOrder } from './write-redacted.ts'
 
 const contentType = 'audio/wav'
 
-/** Writing the file is stopped after this time, without the time that the storage takes. */
+/** The time limit for writing the file, without the time that the storage takes. */
 const longestMs = 5 * minuteMs
 
 type Work = Parameters<typeof runProcess>[0]
@@ -30,8 +30,8 @@ const runInTime = async (work: Work, signal: AbortSignal): Promise<void> => {
 }
 
 /**
- * Writes and stores a redacted copy of a stored file. Throws Undecodable if that is impossible, and other errors if it may
- * be possible later, for example because the storage is unavailable.
+ * Writes and stores a redacted copy of a stored file. Throws Undecodable if that is impossible, and other errors if it
+ * may be possible later, for example because the storage is unavailable.
  */
 export const redactFile = async (
   { blobs }: Pick<Deps, 'blobs'>,

@@ -39,7 +39,7 @@ it.each([
   for (const shiftMs of [-8_000, -3_000, 3_000, 8_000]) {
     const seconds = Math.abs(shiftMs) / 1_000
     expect(findMisfit(channels, utterances(shiftMs))).toBe(
-      `The transcript’s times seem to be ${seconds} s off the recording.`,
+      `The transcript’s times seem to differ from the recording’s by ${seconds} s.`,
     )
   }
 })

@@ -68,7 +68,7 @@ export const findMisfit = (channels: Segment[][], utterances: Utterance[]): stri
   if (agreement.hasSides && inPlaceMs >= goodShare * spokenMs) return undefined
   const shiftMs = utterances.length < leastUtterances ? undefined : findShift(agreement, inPlaceMs)
   if (shiftMs !== undefined) {
-    return `The transcript’s times seem to be ${Math.abs(shiftMs) / 1_000} s off the recording.`
+    return `The transcript’s times seem to differ from the recording’s by ${Math.abs(shiftMs) / 1_000} s.`
   }
   if (inPlaceMs >= leastShare * spokenMs) return undefined
   return 'The transcript’s times don’t match the speech in the recording.'

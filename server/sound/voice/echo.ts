@@ -8,7 +8,7 @@ export type Rated = { ratings: Float32Array; levels: Float32Array }
 const likelySpeech = 0.5
 /** Echoes arrive at most this many windows later. */
 const longestDelay = 10
-/** The other channel's speech within this level of its loudest is loud enough to be heard as an echo. */
+/** Speech on the other channel within this many decibels of its loudest can be heard as an echo. */
 const loudPart = 10
 /** An echo that is quieter than this is inaudible. */
 const mostAttenuation = 60
@@ -94,7 +94,9 @@ const correlationOf = (some: number[], others: number[]): number => {
   return square === 0 || otherSquare === 0 ? 0 : common / Math.sqrt(square * otherSquare)
 }
 
-/** Measures the echo of the other channel. Returns undefined if this channel's level does not follow the other one's. */
+/**
+ * Measures the echo of the other channel. Returns undefined if this channel's level does not follow the other one's.
+ */
 export const measureEcho = (own: Rated, other: Rated): Echo | undefined => {
   const pairing = { own, other, most: (loudLevel(own) ?? Number.POSITIVE_INFINITY) - quieterThanOwn }
   const delays = Array.from({ length: longestDelay + 1 }, (_, delay) => {

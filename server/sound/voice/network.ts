@@ -1,5 +1,6 @@
-// Runs Silero VAD (version 5, for 8 kHz), a network that distinguishes voice from other sounds, without a runtime.
-// Several windows are computed at once, because only the last step needs the result of the previous window.
+// Runs Silero VAD (version 5, for 8 kHz), a network that distinguishes voice from other sounds, without a machine
+// learning runtime. Several windows are computed at once, because only the last step needs the result of the previous
+// window.
 
 import { type Kernel, openKernel } from '../../platform/matrices/kernel.ts'
 

@@ -14,7 +14,7 @@ const shortestMs = 96
 
 /** Edges move at most this far inward, because the network rates whole windows. */
 const inwardMs = 96
-/** They move at most this far outward, because the network often misses the last consonant. */
+/** Edges move at most this far outward, because the network often misses the last consonant. */
 const outwardMs = 400
 /** Shorter pauses in the added frames do not end the speech. */
 const addedPauseMs = 60

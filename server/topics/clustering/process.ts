@@ -1,4 +1,4 @@
-// Finds clusters, names them, or assigns vectors to them, in its own process. It ends after one order.
+// Finds clusters, names them, or assigns vectors to them in a separate process, which exits after one order.
 
 import { findClusters, nearestCluster } from '../../clustering/find-clusters.ts'
 import { labelClusters } from '../../clustering/labels.ts'
@@ -7,7 +7,7 @@ import { dimensions } from '../../embeddings/encoder/sentence-encoder.ts'
 import { randomOf } from '../../embeddings/vectors.ts'
 import type { TopicOrder, TopicReply } from './run.ts'
 
-/** Returns unit vectors of stored ones, which have one signed byte for each dimension. */
+/** Converts stored vectors, which have one signed byte per dimension, to unit vectors. */
 const unitVectors = (stored: Int8Array): Vectors => {
   const vectors = makeVectors(stored.length / dimensions, dimensions)
   vectors.values.set(stored)

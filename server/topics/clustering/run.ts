@@ -3,7 +3,7 @@ import type { Found, KnownClusters } from '../../clustering/find-clusters.ts'
 import type { Nearest } from '../../clustering/k-means.ts'
 import { forkInBackground, runToEnd } from '../../platform/background-process.ts'
 
-/** Vectors have one signed byte for each dimension, one after the other. */
+/** Vectors have one signed byte per dimension and are stored consecutively. */
 export type TopicOrder =
   | { vectors: Int8Array; seed: number }
   | { texts: string[][] }
@@ -22,7 +22,7 @@ const run = async (order: TopicOrder, signal: AbortSignal): Promise<TopicReply> 
   return reply
 }
 
-/** Finds clusters of vectors. With the same seed, they are the same. */
+/** Finds clusters of vectors. The result is always the same for the same seed. */
 export const findInProcess = async (vectors: Int8Array, seed: number, signal: AbortSignal): Promise<Found> => {
   const reply = await run({ vectors, seed }, signal)
   if (!('found' in reply)) throw new Error('The process returned no clusters')

@@ -4,7 +4,7 @@ import type { Utterance } from './speech.ts'
  * Returns the time that the customer waited for each answer: the agent's start minus the customer's end before it. An
  * answer is the first utterance of the agent after the customer has finished. This excludes:
  * - an utterance that starts while the customer is still speaking (the agent's next one may then be the answer),
- * - utterances after a customer's word during the agent's own speech (“uh-huh”), because nobody was waiting,
+ * - utterances after a customer's word during the agent's own speech ("uh-huh"), because nobody was waiting,
  * - utterances of the agent after someone else took the turn, such as a person after a transfer.
  */
 export const responseLatencies = (utterances: Utterance[]): number[] => {

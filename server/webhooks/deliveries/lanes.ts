@@ -68,7 +68,7 @@ const waitInLine = ({ waiting }: Lanes): Promise<Lane | undefined> =>
     waiting.add(end)
   })
 
-/** Returns a lane, or the delay before asking for one again. */
+/** Returns a lane, or the delay before asking again. */
 export const takeLane = async (endpointId: string): Promise<Lane | { pauseMs: number }> => {
   const lanes = lanesOf.get(endpointId) ?? { running: new Set(), waiting: new Set(), lastMs: 0 }
   lanesOf.set(endpointId, lanes)
