@@ -97,7 +97,7 @@ const load = async (deps: ServiceDeps, around: Float32Array[], queries: Float32A
       }
     }
     await deps.db.transaction().execute(async (trx) => {
-      // There are no conversations that the vectors could belong to.
+      // Disables foreign keys, because the vectors belong to no conversations.
       await sql`SET LOCAL session_replication_role = replica`.execute(trx)
       await insertEmbeddings(trx, org, { conversationIds, model: builtIn, passages })
     })

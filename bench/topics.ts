@@ -1,6 +1,6 @@
-// Measures how well clusters of texts agree with the groups that people made of them, on public data: Banking77 and
-// CLINC150, as folders `banking77` (train.csv, test.csv) and `clinc150` (data_full.json). Next to the clusters that
-// Earshot finds without knowing their number, there are k-means of the same vectors and of TF-IDF with the right number.
+// Measures how well clusters match the groups that people made of the same texts, on public data: Banking77 and
+// CLINC150, as folders `banking77` (train.csv, test.csv) and `clinc150` (data_full.json). Earshot has to find the
+// number of clusters itself. For comparison, k-means on the same vectors and on TF-IDF vectors gets the right number.
 // npm run bench -- topics FOLDER [TEXTS]
 
 import { readFile } from 'node:fs/promises'

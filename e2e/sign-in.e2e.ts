@@ -75,7 +75,7 @@ it('signs out on all devices', async () => {
   await laptop.getByRole('button', { name: 'Sign out everywhere' }).click()
   await laptop.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere' }).click()
   await laptop.getByRole('heading', { name: 'Sign in' }).waitFor()
-  // The other page learns this from the end of its event stream.
+  // The other page notices this because its event stream ends.
   await phone.getByRole('heading', { name: 'Sign in' }).waitFor()
 })
 

@@ -178,8 +178,8 @@ const setBody = (draft: Draft, body: string | Buffer) => {
 
 type RequestFault = [weight: number, name: string, change: (random: SeededRandom, draft: Draft) => void]
 
-// Faults in the operation's own path and query are the most frequent, because all operations handle everything else
-// alike.
+// Faults in the operation's own path and query are the most frequent, because all operations handle everything else in
+// the same way.
 const requestFaults: RequestFault[] = [
   [1, 'odd content type', (random, draft) => setHeader(draft, 'content-type', random.pick(oddContentTypes))],
   [3, 'odd header', (random, draft) => setHeader(draft, ...random.pick(oddHeaders))],

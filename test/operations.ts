@@ -385,7 +385,7 @@ const withOwnInvitation = async (server: TestServer, { key }: Org): Promise<Part
   return { headers, body: { organizationId: other.id } }
 }
 
-/** Create what operations require and the document does not state: a session, an invitation, or a monitor. */
+/** Create the prerequisites of operations that the document does not state: a session, an invitation, or a monitor. */
 const preparations: Record<string, (server: TestServer, org: Org) => Promise<Partial<TestCall>>> = {
   signIn: async (server, { key }) => {
     const { email } = await makePerson(server, key)

@@ -2,7 +2,7 @@ import { getPriority, setPriority } from 'node:os'
 import { keepTemporaryFilesInMemory } from './temporary-files.ts'
 
 keepTemporaryFilesInMemory()
-// Tests have the same priority as work in the background, which would have to wait for all of them otherwise.
+// Gives tests the same priority as background work, which would otherwise have to wait for all of them.
 setPriority(Math.max(getPriority(), 10))
 
 /** The settings of all tests: they run like the service, directly in Node, and without retries. */

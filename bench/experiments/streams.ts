@@ -48,8 +48,8 @@ export type Callers = {
   /** The correlation of two conversations of the same caller. */
   correlation: number
   /**
-   * With `anyone`, each known caller is equally likely. With `often the same`, the caller of each earlier conversation
-   * is, so that a few call very often.
+   * With `anyone`, each known caller is equally likely. With `often the same`, each earlier conversation is equally
+   * likely to determine the caller, so a few callers call very often.
    */
   returning: 'anyone' | 'often the same'
   routed: 'by caller' | 'by conversation'

@@ -46,7 +46,7 @@ export const openNearest = (queries: Float32Array[]) => {
       if (ids.length === block) compare()
     },
     finish: compare,
-    /** Returns the nearest conversations of a query, each once. */
+    /** Returns the nearest conversations of a query, each only once. */
     nearest: (query: number, most: number): string[] =>
       [...new Set((best[query] ?? []).map(({ id }) => id))].slice(0, most),
   }

@@ -3,10 +3,13 @@
 import { seededRandom } from '../../test/malformed.ts'
 
 const dimensions = 512
-/** How much of another passage, and of noise, is mixed in at most. */
+/** The maximum share of another passage, and of noise, to mix in. */
 const [mostOther, mostNoise] = [0.7, 0.5]
 
-/** Returns a function that generates the next vector. Most vectors are near to few passages, as in real conversations. */
+/**
+ * Returns a function that generates the next vector. Most vectors are close to only a few passages, as in real
+ * conversations.
+ */
 export const openGenerator = (passages: Float32Array[], seed: number): (() => Float32Array) => {
   const random = seededRandom(seed)
   const uniform = () => random.below(1_000_000) / 1_000_000

@@ -1,5 +1,5 @@
-// A separate process for downloads and a browser, which take much CPU time and would distort the measurements in the
-// process that measures requests. Messages control it, and it returns its own measurements.
+// Runs downloads and a browser in a separate process, because they take a lot of CPU time and would distort the
+// measurements in the process that sends requests. Messages control this process, and it returns its own measurements.
 
 import type { Browser } from 'playwright-core'
 import { type Chromium, launchChromium } from '../../e2e/chromium.ts'

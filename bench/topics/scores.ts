@@ -1,4 +1,4 @@
-// Scores of clusters, next to the groups that people made of the same texts.
+// Scores clusters against the groups that people made of the same texts.
 
 const countBy = <T>(values: Iterable<T>): Map<T, number> => {
   const counts = new Map<T, number>()
@@ -15,9 +15,9 @@ const sum = (values: Iterable<number>): number => {
 const pairs = (count: number): number => (count * (count - 1)) / 2
 
 type Scores = {
-  /** Normalized mutual information, by the mean of both entropies: 1 if clusters and groups are the same. */
+  /** Normalized mutual information, divided by the mean of both entropies. 1 if clusters and groups are the same. */
   nmi: number
-  /** The adjusted Rand index: 0 for random clusters, and 1 if both are the same. */
+  /** The adjusted Rand index. 0 for random clusters, and 1 if clusters and groups are the same. */
   ari: number
 }
 

@@ -1,4 +1,4 @@
-// The baseline: k-means of TF-IDF, which knows words, but not what they mean.
+// The baseline: k-means on TF-IDF vectors, which reflect words but not their meaning.
 
 import { wordsOf } from '../../server/clustering/terms.ts'
 
@@ -41,7 +41,7 @@ const cosine = (center: Float64Array, { terms, weights }: Sparse): number => {
   return total
 }
 
-/** Draws a row with a probability by its weight. */
+/** Draws a row with a probability proportional to its weight. */
 const draw = (weights: Float64Array, random: () => number): number => {
   let left = random() * weights.reduce((total, weight) => total + weight, 0)
   const drawn = weights.findIndex((weight) => {
@@ -51,7 +51,7 @@ const draw = (weights: Float64Array, random: () => number): number => {
   return Math.max(0, drawn)
 }
 
-/** Chooses each further center by its distance from those before, as in k-means++. */
+/** Chooses each next center with a probability that grows with its distance from the earlier ones, as in k-means++. */
 const chooseCenters = (centers: Float64Array[], rows: Sparse[], random: () => number): void => {
   const distances = new Float64Array(rows.length).fill(1)
   for (const center of centers) {
@@ -62,7 +62,7 @@ const chooseCenters = (centers: Float64Array[], rows: Sparse[], random: () => nu
   }
 }
 
-/** Moves a center to the middle of its rows. */
+/** Moves a center to the mean of its rows. */
 const move = (center: Float64Array, rows: Sparse[]): void => {
   center.fill(0)
   for (const row of rows) add(center, row)

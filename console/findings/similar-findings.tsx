@@ -10,14 +10,17 @@ const pauseMs = 500
 
 type SimilarFindingsProps = { title: string; description?: Document | null }
 
-/** Lists open findings that mean the same as a new one. They open in a new tab, so that the new one is not lost. */
+/**
+ * Lists open findings that may describe the same problem as a new one. They open in a new tab, so that the new finding
+ * is not lost.
+ */
 export const SimilarFindings = ({ title, description }: SimilarFindingsProps) => {
   const draft = useDeferred({ title: title.trim(), ...(description && { description }) }, pauseMs)
   const { data } = useQuery({
     queryKey: ['findings', 'similar', draft],
     queryFn: ({ signal }) => answer(api.POST('/v1/findings/similar', { body: draft, signal })),
     enabled: draft.title.length >= shortest,
-    // Without search by meaning, people file findings as before.
+    // If search by meaning is disabled, retrying doesn't help, and no findings are suggested.
     retry: false,
     placeholderData: (before) => before,
   })

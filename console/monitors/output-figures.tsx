@@ -165,7 +165,7 @@ const Options = ({ monitorId, time, field }: Omit<FigureProps, 'field'> & { fiel
   )
 }
 
-/** How many fields are shown at first. Each figure of a field, and each option, is a request. */
+/** The number of fields shown at first. Each figure of a field, and each option, needs its own request. */
 const fewMeasured = 6
 const fewEnums = 3
 
@@ -200,7 +200,7 @@ const Fields = ({ monitor, time }: Shown) => {
   )
 }
 
-/** Shows the outputs of a monitor in addition to affected or not, by the latest result of each conversation. */
+/** Shows the categories and fields of a monitor, from the latest result of each conversation. */
 export const OutputFigures = ({ monitor, time }: Shown) => (
   <>
     {mayNameCategories(monitor) && <Categories monitor={monitor} time={time} />}

@@ -1,4 +1,4 @@
-// Returns monitors' outputs in addition to affected or not: categories and fields.
+// Returns the categories and fields that monitors output in addition to their results.
 
 import type { Option } from '../ui/controls.tsx'
 import type { Monitor } from './queries.ts'

@@ -13,7 +13,7 @@ const leastBytes = 16_384
 export type Disk = { fill: () => Promise<void>; free: () => Promise<void> }
 
 /**
- * Mounts the folder as a disk in memory. Returns undefined if this user may not mount; the folder is then an ordinary
+ * Mounts the folder as a disk in memory. Returns undefined if this user may not mount. The folder is then an ordinary
  * one.
  */
 export const openDisk = async (folder: string, mebibytes: number): Promise<Disk | undefined> => {

@@ -1,5 +1,5 @@
-// Stands in for the embedding APIs of OpenAI and Azure. Each word of a text has its place in the vector, so that texts are
-// similar if they share words.
+// Stands in for the embedding APIs of OpenAI and Azure. Each word is assigned to a dimension of the vector, so texts
+// are similar if they share words.
 import type { IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { ProviderKind } from '../../../server/model-providers/settings.ts'
@@ -50,7 +50,7 @@ export const serveEmbeddings = async (
     if (fault) return fault
     const data = one.texts.map((each, index) => ({ object: 'embedding', index, embedding: vectorOf(each, dimensions) }))
     const tokens = one.texts.reduce((sum, each) => sum + wordsOf(each).length, 0)
-    // The order is not promised.
+    // The API does not guarantee the order.
     return new Failure(200, {
       object: 'list',
       data: data.reverse(),

@@ -15,8 +15,8 @@ const partsOf = (schema: unknown): Schema[] => {
 const objectsOf = (schema: unknown): Schema[] => partsOf(schema).filter(({ type }) => type === 'object')
 
 /**
- * OpenAI’s strict mode requires that objects reject other properties and require all of theirs. Anthropic and Bedrock
- * require the first.
+ * OpenAI's strict mode requires that objects reject unknown properties and require all of their own. Anthropic and
+ * Bedrock only require the former.
  */
 export const openObjects = (schema: unknown): Schema[] =>
   objectsOf(schema).filter(({ additionalProperties }) => additionalProperties !== false)
