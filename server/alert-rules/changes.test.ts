@@ -133,7 +133,7 @@ describe('a changed rule', () => {
 })
 
 describe('a rule that cannot be checked', () => {
-  it('stops no other, and is checked less often', async () => {
+  it('does not stop others, and is checked less often', async () => {
     const broken = await makeAlertRule(server, key)
     const { id } = await makeAlertRule(server, key)
     await deps.db

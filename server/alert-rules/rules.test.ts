@@ -117,7 +117,7 @@ describe('a rate rule', () => {
     expect(await incidentsOf(id)).toHaveLength(1)
   })
 
-  it('never fires on fewer conversations than its minimum', async () => {
+  it('never fires with fewer conversations than its minimum', async () => {
     const { id, monitorId } = await rule({ minimumSample: 50 })
     await converse(monitorId, 40, 0)
     await check()

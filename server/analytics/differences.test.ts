@@ -138,7 +138,7 @@ describe('a row', () => {
     expect(row?.difference).toBeCloseTo(0.2, 12)
   })
 
-  it('of values that depend on each other has no p, and does not count as a try', () => {
+  it('of values that depend on each other has no p, and does not count as a comparison', () => {
     const cost = { ...of('mean', times(40, 1), times(40, 9)), isDependent: true }
     const share = of('share', [...times(2, 1), ...times(38, 0)], [...times(10, 1), ...times(30, 0)])
     const [ofCost, ofShare] = compareRows([cost, share])

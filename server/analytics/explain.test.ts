@@ -79,7 +79,7 @@ describe('a change', () => {
     expect(named.body.drivers.map(({ dimension }: { dimension: string }) => dimension)).not.toContain('metadata:plan')
   })
 
-  it('of a number of conversations can come from an agent that is gone', async () => {
+  it('of a number of conversations can come from an agent that no longer has any', async () => {
     const agents = await makeWeeks((week, agent) => ({
       agent: { externalId: week === 0 ? agent : 'leo', name: week === 0 ? agent : 'leo', channel: 'voice' },
       ...(week === 1 && agent === 'mia' && { startedAt: '2026-02-20T10:00:00Z' }),

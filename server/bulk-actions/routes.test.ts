@@ -166,7 +166,7 @@ describe('an action', () => {
     expect(await countTags(org)).toBe(0)
   })
 
-  it('fails if its creator may no longer do it', async () => {
+  it('fails if its creator no longer has permission', async () => {
     const { key } = await setUp(2)
     const person = await makePerson(server, key, 'admin')
     const erase = { filter: {}, action: { kind: 'erase' } }

@@ -50,7 +50,7 @@ describe('clusters', () => {
     expect(find(vectors)).toEqual(find(vectors))
   })
 
-  it('leave out what is like nothing else', () => {
+  it('leave out vectors that resemble no others', () => {
     const strangers = randomVectors(4, 4)
     const values = new Float32Array([...vectors.values, ...strangers.values])
     const { assigned } = find({ values, dimensions, count: vectors.count + strangers.count })
@@ -59,7 +59,7 @@ describe('clusters', () => {
     expect(excluded.length).toBeLessThan(0.02 * vectors.count)
   })
 
-  it('take new vectors', () => {
+  it('are found for new vectors', () => {
     const found = find(vectors)
     for (const at of [0, 399, 500, 779]) {
       expect(nearestCluster(found, vectorAt(vectors, at))?.cluster).toBe(found.assigned[at])

@@ -25,7 +25,7 @@ describe('the language of a text', () => {
     'Хочу отменить запись',
     '我想取消明天的预约',
     'أريد إلغاء موعدي',
-  ])('is another one: %s', (text) => {
+  ])('is not English: %s', (text) => {
     expect(isEnglish(text)).toBe(false)
   })
 })

@@ -48,7 +48,7 @@ describe('the passages of a conversation', () => {
     expect(passages.map(({ firstTurn }) => firstTurn)).toEqual([0, 1, 16, 30, 45, 59])
   })
 
-  it('are of others only if the customer says nothing', () => {
+  it('come from others only if the customer says nothing', () => {
     const of = (role: TurnRole) => makeTurn(0, { role, text: 'Your appointment is tomorrow at ten.' })
     for (const role of ['agent', 'human_agent', 'other'] as const) {
       expect(passagesOf([of(role)])).toHaveLength(1)

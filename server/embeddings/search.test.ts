@@ -90,7 +90,7 @@ describe('search by meaning', () => {
     expect(await idsOf({ text: 'Please cancel the appointment' }, found)).toEqual([english])
   })
 
-  it('returns 404 for unknown conversations and turns, also of others', async () => {
+  it('returns 404 for unknown conversations and turns, and those of other organizations', async () => {
     const [own, other] = [await open(), await open()]
     const [id, foreign] = [await own.make(lost), await other.make(lost)]
     await embed()

@@ -17,7 +17,7 @@ const orderOf = async (places: number, owners: string, background = '') => {
 }
 
 describe('turns', () => {
-  it('go round, however many one owner has queued', async () => {
+  it('go around, however many one owner has queued', async () => {
     expect(await orderOf(1, 'aaaabbc')).toBe('abcabaa')
   })
 

@@ -101,7 +101,7 @@ describe('a constant rate', () => {
     expect(spikesIn(steady(0, days(200), affected, calls)).spikes).toEqual([])
   })
 
-  it('leaves a finite sum, however many calls there are and all equal', () => {
+  it('has a finite sum, however many equal calls there are', () => {
     for (const affected of [0, 1e7]) {
       let detector = newDetector
       for (const hour of steady(0, days(9), affected, 1e7)) {

@@ -245,7 +245,7 @@ describe('units in both arms', () => {
     ).toBe('welch')
   })
 
-  it('that return are worth what they vary in each arm', () => {
+  it('that return count by how much they vary in each arm', () => {
     const twice = spread.map((value, at) => ({ a: [value, value], b: [value + (at % 2), value + (at % 2)] }))
     const { anytime } = differenceOf(estimateArms(sumsOf(twice, 'numeric'), 'numeric'), numeric)
     const without = twice.flatMap(({ a, b }) => [

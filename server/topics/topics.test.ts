@@ -228,7 +228,7 @@ describe('topics', () => {
     expect((await org.list()).builtAt).toBe(before)
   })
 
-  it('are not found by others', async () => {
+  it('are not visible to other organizations', async () => {
     const other = await makeOrganization(server)
     const { id } = await org.find('card')
     for (const path of [`/v1/topics/${id}`, `/v1/topics/${id}/conversations`]) {

@@ -251,7 +251,7 @@ it('never sends a recording that is not redacted yet, unless an admin allows it'
 })
 
 describe('a failing provider', () => {
-  it('is asked again as late as it wishes, and only for what is missing', async () => {
+  it('is asked again only after the delay it requests, and only for what is missing', async () => {
     const answering = (_: unknown, number: number) =>
       number === 2 ? new Failure(429, {}, { 'retry-after': '600' }) : undefined
     const id = await record()
@@ -295,7 +295,7 @@ describe('a failing provider', () => {
     })
   })
 
-  it('may answer something else', async () => {
+  it('may return something other than a transcript', async () => {
     const answering = () => new Failure(200, '<html>Sign in</html>')
     const { transcript } = await transcribeOne(answering)
     expect(transcript.transcription).toMatchObject({

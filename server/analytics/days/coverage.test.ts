@@ -20,7 +20,7 @@ describe('a period', () => {
     expect(shown(coverageOf(period, { days: [], changed: [] }))).toEqual({ hours: [], ranges: ['01:30-10:15'] })
   })
 
-  it('is read from sums of whole hours without changes, and else from conversations', () => {
+  it('is read from sums of whole hours without changes, and otherwise from conversations', () => {
     expect(shown(coverageOf(period, stored))).toEqual({
       hours: ['..00000000..............'],
       ranges: ['01:30-02:00', '10:00-10:15'],

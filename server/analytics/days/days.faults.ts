@@ -22,7 +22,7 @@ const server = await testServer()
 const { deps } = server
 const builderFile = join(import.meta.dirname, '../../../test/support/analytics/builder-process.ts')
 
-it(`answers are exact although builds are killed (seed ${seed})`, { timeout: 300_000 }, async () => {
+it(`answers are exact even if builds are killed (seed ${seed})`, { timeout: 300_000 }, async () => {
   const random = seededRandom(seed)
   const history = await openHistory(server, random)
   const { org } = history

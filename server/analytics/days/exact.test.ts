@@ -20,7 +20,7 @@ const buildAll = async (org: Parameters<typeof buildNext>[1]) => {
   while (await buildNext(deps, org));
 }
 
-it(`answers equal counting all rows after 10,000 random changes (seed ${seed})`, { timeout: 400_000 }, async () => {
+it(`answers equal a count of all rows after 10,000 random changes (seed ${seed})`, { timeout: 400_000 }, async () => {
   const random = seededRandom(seed)
   const history = await openHistory(server, random)
   const { org } = history

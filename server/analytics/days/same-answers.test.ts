@@ -141,7 +141,7 @@ it('measures of sound are the same, and follow later measurements', { timeout: 1
   await expectChecked()
 })
 
-it('percentiles in the middle between two steps are rounded alike', async () => {
+it('percentiles in the middle between two steps are rounded in the same way', async () => {
   const seed = Number(process.env.ANALYTICS_SEED ?? randomInt(2 ** 31))
   const random = seededRandom(seed)
   const middles = [101, 113, 127, 1_730, 1_790, 205.5, 2_025, 2_075, 505, 995]
@@ -161,7 +161,7 @@ it('percentiles in the middle between two steps are rounded alike', async () => 
   expect(await askAll(), `seed ${seed}`).toEqual(answers)
 })
 
-it('of many groups of one size, the same are shown', { timeout: 120_000 }, async () => {
+it('if many groups have the same size, the same ones are shown', { timeout: 120_000 }, async () => {
   const { key, ask, store, build } = await openDay([])
   const companies = await Promise.all(times(60, (n) => makeCompany(server, key, `Company ${n}`)))
   await store(times(244, (n) => ({ companyId: companies[n % 61]?.id })))

@@ -98,7 +98,7 @@ it('is close to the actual cost after a preview', async () => {
   await expectGoodEstimate(id, 'lengths')
 })
 
-it('learns from other judges how a model counts tokens, and how much it thinks', async () => {
+it('learns from other judges how a model counts tokens, and how much it reasons', async () => {
   await makeProvider(answerCounting({ inputFactor: 1.35, thoughts: 900 }))
   const ids = await storeConversations(60)
   await run((await makeJudge()).id, { conversationIds: ids.slice(0, 8) })

@@ -76,14 +76,14 @@ describe.each(providerKinds)('%s', (kind) => {
     expect(ends).toEqual(['cut', kind === 'ollama' ? 'whole' : 'refused'])
   })
 
-  it('takes the schema in the prompt if it takes none otherwise', async () => {
+  it('gets the schema in the prompt if that is configured', async () => {
     const { ask, asked } = await open(kind, { structuredOutput: 'prompt' })
     expect(await ask()).toMatchObject({ text: answer })
     expect(asked[0]?.schema).toBeUndefined()
     expect(asked[0]?.system).toContain(JSON.stringify(schema))
   })
 
-  it('does not have an unknown model', async () => {
+  it('rejects an unknown model', async () => {
     const { ask } = await open(kind)
     await expect(ask('model-x')).rejects.toMatchObject({ name: 'EndpointError', kind: 'refused', status: 404 })
   })
@@ -96,7 +96,7 @@ describe.each(providerKinds)('%s', (kind) => {
     await expect(ask()).rejects.toMatchObject({ kind: 'down' })
   })
 
-  it('may answer something else', async () => {
+  it('may return something other than an answer', async () => {
     const { ask } = await open(kind, { answering: () => new Failure(200, '<html>Sign in</html>') })
     expect(await ask()).toBeUndefined()
   })

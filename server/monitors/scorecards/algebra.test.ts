@@ -127,7 +127,7 @@ describe('the total of a scorecard', () => {
     )
   })
 
-  it('has no score exactly if an item is undecided or all are excluded, and nothing has failed it', () => {
+  it('has no score if and only if an item is undecided or all are excluded, and nothing has failed it', () => {
     fc.assert(
       fc.property(answered, (one) => {
         const { score, isNotApplicable } = totalWith(one)
