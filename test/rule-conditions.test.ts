@@ -60,7 +60,7 @@ const condition: fc.Arbitrary<RuleCondition> = fc.oneof(
 
 const conditions = fc
   .record({ match: fc.constantFrom('all' as const, 'any' as const), conditions: fc.array(condition, { maxLength: 6 }) })
-  // With fewer than two conditions, both mean the same.
+  // With fewer than two conditions, `all` and `any` mean the same.
   .map((made) => (made.conditions.length < 2 ? { ...made, match: 'all' as const } : made))
 
 describe('the conditions of a rule', () => {

@@ -1,5 +1,5 @@
-// Measures agreement between people. A unit stands for conversations that were judged alike: how many people gave each
-// answer, and how many conversations have this combination.
+// Measures agreement between people. A unit stands for all conversations with the same judgments: how many people gave
+// each answer, and how many conversations there are with this combination.
 
 import { z95 } from '../statistics/distributions.ts'
 

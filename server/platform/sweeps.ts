@@ -8,7 +8,7 @@ const maxDriftMs = 60_000
 
 /** Provides the time for deleting data by age. Nothing is deleted while no time can be trusted. */
 export type Sweeps = {
-  /** Returns the database's time, or undefined while the clocks are in doubt. */
+  /** Returns the database's time, or undefined while a clock may be wrong. */
   time: () => Promise<Date | undefined>
   /** Returns the reason why nothing is deleted by age. */
   warning: () => string | undefined

@@ -14,7 +14,7 @@ const marginMs = 250
 const shortestPauseMs = 1_000
 /** After a longer pause, a model that returns no times needs another request, because each request becomes one turn. */
 const longestPauseOfTurnMs = 2_000
-/** The longest part. As a WAV file, it has 19 MB, which is below the 25 MB limit of OpenAI and Azure. */
+/** The longest part. As a WAV file, it is 19 MB, which is below the 25 MB limit of OpenAI and Azure. */
 const longestPartMs = 10 * 60_000
 
 /** Spans are separated by this much silence, so that models don't join the words before and after a pause. */

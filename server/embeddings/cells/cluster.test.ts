@@ -21,7 +21,7 @@ it('learns the groups of vectors, and sorts vectors into them', () => {
   }
   const learned = learnCenters(openKernel(code, { bytes: bytesFor(8) }), vectors, 8)
   const assigned = assignCells(openKernel(code, { bytes: bytesFor(8) }), vectors, learned)
-  // A cell must not have vectors of different groups.
+  // A cell must not contain vectors of different groups.
   const groupsOf = new Map<number, Set<number>>()
   for (const [index, cell] of assigned.entries()) {
     groupsOf.set(cell, (groupsOf.get(cell) ?? new Set()).add(groupOf(index)))

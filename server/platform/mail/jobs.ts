@@ -22,7 +22,7 @@ type DeliveryDeps = {
 /** Returns the context in which an email's text is sealed. */
 export const mailContext = (org: OrgId, mailId: string): string => `${org}/mail/${mailId}`
 
-/** Returns a sender at the service's host. An IP address has no mailbox, so for one, another name is used. */
+/** Returns a sender at the service's host, or at another name if the host is an IP address, which has no mailboxes. */
 const defaultSender = (baseUrl: string): Sender => {
   const { hostname } = new URL(baseUrl)
   const host = hostname.startsWith('[') || isIP(hostname) ? 'localhost' : hostname

@@ -67,7 +67,7 @@ type Task = {
   /** Undefined if the monitor was deleted. */
   monitor: StoredMonitor | undefined
   judging: BatchJudge
-  /** Whether the run still wants the results. */
+  /** Whether the run still needs the results. */
   isWanted: boolean
 }
 
