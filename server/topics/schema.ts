@@ -115,7 +115,8 @@ export const TopicDetail = Closed(
       Closed({
         kind: Choice(['created', 'split', 'merged', 'ended']),
         topicIds: Type.Array(Id, {
-          description: 'After a split, the topics it was split into, starting with itself. After a merge, the topics that were merged into it.',
+          description:
+            'After a split, the topics it was split into, starting with itself. After a merge, the topics that were merged into it.',
         }),
         at: Timestamp,
       }),

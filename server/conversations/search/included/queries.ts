@@ -4,7 +4,6 @@ import { plannedEachTime } from '../../../platform/db/naming-client.ts'
 import { resultStatuses, results } from '../../../platform/db/result-codes.ts'
 import type { SoundMeasures } from '../../../sound-measures/measures.ts'
 
-
 /** The maximum numbers of items for each conversation. */
 const mostMonitors = 100
 const mostMetrics = 50
