@@ -546,7 +546,7 @@ describe('erasing a conversation', () => {
       ({ conversationId }: { conversationId: string }) => conversationId !== erased,
     )
     expect(currentVersion).toMatchObject({ number: 4, definition: { criteria: 'Another one.', examples: left } })
-    expect(currentVersion.note).toContain('a review that was removed')
+    expect(currentVersion.note).toContain('learned from a deleted review')
     expect(await storedText(org.id)).not.toContain(secret)
     const alignment = await read(id)
     expect(proposalOf(alignment, 'examples')).toMatchObject({ verdict: 'removed', definition: null, changes: [] })
