@@ -35,7 +35,7 @@ const readSide = async (
   return { ...within, path, selection }
 }
 
-/** Reads side b, and side a in its own period or in the period before b's. */
+/** Reads side b, and side a in its own period or in the period before that of b. */
 const readSides = async (deps: AnswerDeps, org: OrgId, query: GroupComparisonQuery): Promise<[a: Side, b: Side]> => {
   const [givenA, givenB] = [parseFilter(query.a, 'a'), parseFilter(query.b, 'b')]
   // A relative period must end at the same time on both sides.

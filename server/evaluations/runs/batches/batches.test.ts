@@ -285,7 +285,7 @@ it('is estimated together with ordinary requests, and refused where it is not of
     definition: { criteria: 'x', output: { type: 'boolean' }, model: `${google.id}/${standInModel}` },
   })
   const refused = await start(other.id)
-  expect([refused.status, refused.body.message]).toEqual([409, expect.stringContaining('does not offer batches')])
+  expect([refused.status, refused.body.message]).toEqual([409, expect.stringContaining('does not support batches')])
   expect((await start(other.id, { dryRun: true, mode: 'standard' })).body.batch).toBeNull()
   const rule = await makeMonitor(server, key, { kind: 'rule', definition: { expression: 'true' } })
   const invalid = await start(rule.id)
