@@ -13,6 +13,7 @@ import {
   deleteOlderCells,
   findCenters,
   hasMoreUnsorted,
+  hasOlderCells,
   insertCells,
   listGenerations,
   listToSort,
@@ -104,8 +105,11 @@ export const sortVectors = defineJob({
     if (!cells) return
     const areSorted = await sortSlice(deps, { org, model }, cells, attempt)
     await attempt.finish(async (trx) => {
-      if (areSorted) await deleteOlderCells(trx, org, model, cells.generation)
-      else await enqueueSort(deps, trx, org, model)
+      // Vectors that another transaction was changing can still be in an older cell.
+      const hasOlder = await hasOlderCells(trx, org, model, cells.generation * cellsPerGeneration)
+      if (!areSorted) await enqueueSort(deps, trx, org, model)
+      else if (hasOlder) await enqueueSort(deps, trx, org, model, waitSeconds)
+      else await deleteOlderCells(trx, org, model, cells.generation)
     })
   },
 })

@@ -117,13 +117,35 @@ export const listToSort = async (
 
 type SortedVector = Omit<UnsortedVector, 'vector'>
 
-/** Moves vectors to their cells, unless they have changed. */
+/**
+ * Moves vectors to their cells, unless they have changed. Skips those that another transaction changes or deletes, because
+ * waiting for it could end in a deadlock.
+ */
 export const moveToCells = async (trx: Db, org: OrgId, model: number, sorted: SortedVector[]): Promise<void> => {
   await sql`
-    UPDATE conversation_passages p SET cell = s.cell
-    FROM unnest(${sorted.map(({ conversationId }) => conversationId)}::uuid[],
-      ${sorted.map(({ position }) => position)}::smallint[], ${sorted.map(({ cell }) => cell)}::integer[],
-      ${sorted.map(({ code }) => code)}::text[]) AS s(conversation_id, position, cell, code)
-    WHERE p.organization_id = ${org} AND p.conversation_id = s.conversation_id AND p.position = s.position
-      AND p.model = ${model} AND p.code = s.code::bit(512)`.execute(trx)
+    WITH locked AS (
+      SELECT p.conversation_id, p.position, s.cell
+      FROM unnest(${sorted.map(({ conversationId }) => conversationId)}::uuid[],
+        ${sorted.map(({ position }) => position)}::smallint[], ${sorted.map(({ cell }) => cell)}::integer[],
+        ${sorted.map(({ code }) => code)}::text[]) AS s(conversation_id, position, cell, code)
+      JOIN conversation_passages p
+        ON p.organization_id = ${org} AND p.conversation_id = s.conversation_id AND p.position = s.position
+      WHERE p.model = ${model} AND p.code = s.code::bit(512)
+      FOR NO KEY UPDATE OF p SKIP LOCKED)
+    UPDATE conversation_passages p SET cell = l.cell FROM locked l
+    WHERE p.organization_id = ${org} AND p.conversation_id = l.conversation_id AND p.position = l.position`.execute(trx)
+}
+
+/** Returns whether a model has vectors in cells below a number, apart from unsorted ones. */
+export const hasOlderCells = async (db: Db, org: OrgId, model: number, below: number): Promise<boolean> => {
+  const row = await db
+    .selectFrom('conversation_passages')
+    .select('position')
+    .where('organization_id', '=', org)
+    .where('model', '=', model)
+    .where('cell', '>', 0)
+    .where('cell', '<', below)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
 }

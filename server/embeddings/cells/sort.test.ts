@@ -4,6 +4,7 @@ import { testServer } from '../../../test/server.ts'
 import { orgIdOf } from '../../platform/ids.ts'
 import { embedNew } from '../lifecycle.ts'
 import { builtIn } from '../models.ts'
+import { deleteEmbeddings } from '../queries.ts'
 import { findSimilar } from '../search.ts'
 import { sortVectors } from './jobs.ts'
 import { cellsPerGeneration } from './near.ts'
@@ -52,6 +53,7 @@ const open = async () => {
       ({ generation }) => generation,
     )
   return {
+    org,
     ids: ids.toSorted(),
     texts: ids.map((one, at) => ({ id: one, text: texts[at] ?? '' })),
     learn,
@@ -86,5 +88,24 @@ describe('vectors', () => {
     expect(await sort()).toEqual([3, 2, 1, 0].map((cell) => 2 * cellsPerGeneration + cell))
     expect(await generations()).toEqual([2])
     for (const { id, text } of each) expect(await find(text)).toEqual([id])
+  })
+
+  it('that another transaction changes are sorted later, without waiting for it', async () => {
+    const { org, ids, learn, sort, generations } = await open()
+    await learn(1, eight)
+    await sort()
+    await learn(2, eight)
+    const [inFirst, inSecond] = [1, 2].map((generation) =>
+      [0, 1, 2, 3].map((cell) => generation * cellsPerGeneration + cell),
+    )
+    const undone = db.transaction().execute(async (trx) => {
+      await deleteEmbeddings(trx, org, ids.slice(1, 2))
+      expect(await sort()).toEqual(inSecond?.with(1, inFirst?.[1] ?? 0))
+      expect(await generations()).toEqual([1, 2])
+      throw new Error('undone')
+    })
+    await expect(undone).rejects.toThrow('undone')
+    expect(await sort()).toEqual(inSecond)
+    expect(await generations()).toEqual([2])
   })
 })
