@@ -8,7 +8,7 @@ import { loadDemo } from '../server/demo/load.ts'
 import { openDeps, type ServiceDeps } from '../server/deps.ts'
 import { evaluateRules } from '../server/evaluations/evaluate-rules.ts'
 import { evaluateConversations, evaluationBatch } from '../server/evaluations/lifecycle.ts'
-import { findMonitorsInScope } from '../server/evaluations/monitors-in-scope.ts'
+import { findMonitorsInScope, resolveScopes } from '../server/evaluations/monitors-in-scope.ts'
 import { listContents, listSubjects } from '../server/evaluations/queries.ts'
 import { storeEvaluation } from '../server/monitor-results/queries.ts'
 import { insertMonitor, insertMonitorVersion, listActiveMonitors } from '../server/monitors/queries.ts'
@@ -87,7 +87,8 @@ const inParts = async (deps: ServiceDeps, org: OrgId, batches: string[][]) => {
       subjects = await listSubjects(db, org, ids)
       contents = await listContents(db, org, ids)
     })
-    const inScope = await findMonitorsInScope(deps, db, org, subjects, monitors)
+    const scopes = await resolveScopes(deps, org, ids, monitors)
+    const inScope = await findMonitorsInScope(db, org, subjects, monitors, scopes)
     let evaluation: Awaited<ReturnType<typeof evaluateRules>> | undefined
     const again = await seconds(() => listContents(db, org, ids))
     parts.rules += await seconds(async () => {

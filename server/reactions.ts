@@ -25,6 +25,7 @@ import { removeErasedFromActions } from './bulk-actions/erased.ts'
 import { applyPolicyLater } from './conversations/recordings/expiry/jobs.ts'
 import { checkEmbeddingModel, refuseWhileEmbedding } from './embeddings/check-model.ts'
 import { embedStored } from './embeddings/lifecycle.ts'
+import { renumberModels } from './embeddings/model-numbers.ts'
 import { evaluateMetricRules, evaluateSoundRules, evaluateStored } from './evaluations/lifecycle.ts'
 import { scoreResults, scoreStored } from './evaluations/scorecards/jobs.ts'
 import { makeObservationOrder } from './experiments/exports/make-order.ts'
@@ -126,6 +127,7 @@ const consequences: { [Event in keyof Events]: Reaction<Event>[] } = {
   notificationsRead: [publishRead],
   organizationCreated: [createDefaultRules],
   destinationDeleted: [removeDeletedDestination, removeDestinationOfRoutes],
+  modelProviderMoved: [renumberModels],
   modelProviderDeleted: [refuseWhileTranscribing, refuseWhileEmbedding, refuseWhileUsed, refuseWhilePinned],
   memberRemoved: [
     revokeKeysOfMember,
@@ -189,6 +191,7 @@ export const openReactions = (deps: () => Deps): Reactions => {
     notificationsRead: reactTo('notificationsRead'),
     organizationCreated: reactTo('organizationCreated'),
     destinationDeleted: reactTo('destinationDeleted'),
+    modelProviderMoved: reactTo('modelProviderMoved'),
     modelProviderDeleted: reactTo('modelProviderDeleted'),
     memberRemoved: reactTo('memberRemoved'),
   }

@@ -14,8 +14,8 @@ export const NothingSimilar = () => {
     <Empty title="No conversations with this meaning">
       {waiting > 0 && (
         <p>
-          Earshot has read {formatCount(embedded)} of {formatCount(embedded + waiting)} conversations so far, newest
-          first. Try again later.
+          Earshot is still reading older conversations. It has read {formatCount(embedded)} so far, newest first. Try
+          again later.
         </p>
       )}
       <p>

@@ -16,6 +16,7 @@ import type { Attempt } from '../platform/jobs/define-job.ts'
 import type { AlertCondition } from './condition-schema.ts'
 import {
   type AlertQuestion,
+  earliestRead,
   findExamples,
   isMeasured,
   lastWholeWindow,
@@ -28,15 +29,22 @@ import { isDueAgain, planSteps, type State, type Step } from './plan-incidents.t
 import { findLockedRule, type StoredRule, updateNextCheck } from './queries.ts'
 import { subjectOf } from './subject.ts'
 
-/** Parses a stored rule's question. Its condition and filter were validated when they were stored. */
-const questionOf = async (deps: Deps, org: OrgId, rule: StoredRule): Promise<AlertQuestion> => ({
-  condition: rule.condition as AlertCondition,
-  selection: rule.filter === null ? undefined : await resolve(deps, org, parseFilter(rule.filter as Filter)),
-  groupBy: rule.groupBy,
-  windowMinutes: rule.windowMinutes,
-  minimumSample: rule.minimumSample,
-  createdAt: rule.createdAt,
-})
+/** Finds the conversations that a rule selects from a time on. Stored filters were validated. */
+export const selectionOfRule = async (
+  deps: Pick<Deps, 'meanings'>,
+  org: OrgId,
+  filter: object | null,
+  since: Date,
+): Promise<AlertQuestion['selection']> =>
+  filter === null ? undefined : resolve(deps, org, parseFilter(filter as Filter), { since: since.toISOString() })
+
+/** Parses a stored rule's question. Its condition was validated when it was stored. */
+const questionOf = async (deps: Deps, org: OrgId, rule: StoredRule, now: Date): Promise<AlertQuestion> => {
+  const { filter, groupBy, windowMinutes, minimumSample, createdAt } = rule
+  const condition = rule.condition as AlertCondition
+  const selection = await selectionOfRule(deps, org, filter, earliestRead({ condition, windowMinutes }, now))
+  return { condition, selection, groupBy, windowMinutes, minimumSample, createdAt }
+}
 
 const shortestMs = 15_000
 
@@ -159,7 +167,7 @@ export const checkRule = async (
   let question: AlertQuestion
   let readings: Reading[] | undefined
   try {
-    question = await questionOf(deps, org, rule)
+    question = await questionOf(deps, org, rule, now)
     readings = await readCondition(db, org, question, { now, checkedUntil, watchedKeys })
   } catch (error) {
     await updateNextCheck(db, org, rule, { nextCheckAt: nextCheckAt(minuteMs), checkedUntil })

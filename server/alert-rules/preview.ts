@@ -15,7 +15,7 @@ import { findGroupNames, sumMeasure, sumPairs, type WindowSums } from './measure
 
 // Calculates when a rule would have fired in the past, in consecutive windows.
 
-const previewDays = 90
+export const previewDays = 90
 const mostPeriods = 20_000
 const mostIncidents = 200
 const mostPoints = 500

@@ -1,7 +1,6 @@
 import { resolveIncident } from '../alert-incidents/lifecycle.ts'
 import { lockOpenIncidents, settleOverruled } from '../alert-incidents/queries.ts'
-import { type Filter, parseFilter } from '../filters/filter.ts'
-import { resolve } from '../filters/resolve.ts'
+import type { Filter } from '../filters/filter.ts'
 import { recordAudit } from '../platform/audit/record.ts'
 import type { Deps } from '../platform/deps.ts'
 import { dayMs } from '../platform/durations.ts'
@@ -9,8 +8,10 @@ import { ApiError, invalid } from '../platform/errors.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, Empty, IdParams, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
 import { newId } from '../platform/ids.ts'
+import { selectionOfRule } from './check-rule.ts'
 import type { AlertCondition } from './condition-schema.ts'
-import { previewRule } from './preview.ts'
+import { earliestRead } from './conditions/read-condition.ts'
+import { previewDays, previewRule } from './preview.ts'
 import {
   deleteRule,
   getRule,
@@ -133,14 +134,16 @@ export const alertRules = (app: App, deps: Deps): void => {
       checkTogether({ ...fields, filter: stored })
       await checkMonitor(db, actor.org, fields.condition)
       const now = clock.now()
-      const question = {
-        condition: fields.condition as AlertCondition,
-        selection: stored === null ? undefined : await resolve(deps, actor.org, parseFilter(stored as Filter)),
-        groupBy: fields.groupBy,
-        windowMinutes: fields.windowMinutes,
-        minimumSample: fields.minimumSample,
-        createdAt: now,
-      }
+      const { groupBy, windowMinutes, minimumSample } = fields
+      const condition = fields.condition as AlertCondition
+      const start = new Date(now.getTime() - previewDays * dayMs)
+      const selection = await selectionOfRule(
+        deps,
+        actor.org,
+        stored,
+        earliestRead({ condition, windowMinutes }, start),
+      )
+      const question = { condition, selection, groupBy, windowMinutes, minimumSample, createdAt: now }
       return replica.read((on) => previewRule(on, actor.org, question, now))
     },
   )

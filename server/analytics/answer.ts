@@ -133,27 +133,53 @@ export const readZone = (query: Pick<AnalyticsQuery, 'timezone'>, { period }: Pi
 
 type AnswerRequest = Pick<AnalyticsQuery, 'measure' | 'filter' | 'timezone' | 'groupBy'>
 
-/** Reads a query's conversations without their times, and its period and time zone. */
-export const readQuestion = async (deps: AnswerDeps, org: OrgId, query: AnswerRequest) => {
-  const { db, clock } = deps
-  const given = parseFilter(query.filter ?? {}, 'filter')
-  const timezone = readZone(query, given)
-  const monitor = await requireMonitors(db, org, query)
-  const { since: _since, until: _until, period, ...selection } = await resolve(deps, org, given)
-  const within = await readPeriod(db, given, clock.now())
-  return { measure: withLowerCaseId(query.measure), monitor, selection, period, timezone, within }
-}
+type Zoned = { period: Selection['period']; timezone: string }
 
 /** Returns the period to compare with: an earlier one, or one with the given dates. */
-export const readCompared = (
-  compareTo: CompareTo,
-  within: Within,
-  zoned: { period: Selection['period']; timezone: string },
-): ClosedPeriod => {
+export const readCompared = (compareTo: CompareTo, within: Within, zoned: Zoned): ClosedPeriod => {
   if (typeof compareTo === 'string') return earlierPeriod(compareTo, closed(within, 'compareTo'), zoned)
   const [since, until] = [new Date(compareTo.since), new Date(compareTo.until)]
   if (until <= since) throw invalid('compareTo.until', 'must be later than since')
   return { since, until }
+}
+
+/** Returns the time from the start of the earlier period to the end of the later one. An open end stays open. */
+export const spanOf = (a: Within, b: Within): Within => ({
+  since: a.since && b.since && (a.since < b.since ? a.since : b.since),
+  until: a.until && b.until && (a.until > b.until ? a.until : b.until),
+})
+
+/** Finds the conversations that a filter's meanings stand for, in a period. The result has no times. */
+export const resolveWithin = (
+  deps: Pick<Deps, 'meanings'>,
+  org: OrgId,
+  { since: _since, until: _until, period: _period, ...selection }: Selection,
+  { since, until }: Within,
+) =>
+  resolve(deps, org, selection, {
+    ...(since && { since: since.toISOString() }),
+    ...(until && { until: until.toISOString() }),
+  })
+
+/**
+ * Reads a query's conversations without their times, and its period and time zone. `readEarlier` returns the period to
+ * compare with, if there is one.
+ */
+export const readQuestion = async <Earlier extends ClosedPeriod | undefined>(
+  deps: AnswerDeps,
+  org: OrgId,
+  query: AnswerRequest,
+  readEarlier: (within: Within, zoned: Zoned) => Earlier,
+) => {
+  const { db, clock } = deps
+  const given = parseFilter(query.filter ?? {}, 'filter')
+  const timezone = readZone(query, given)
+  const monitor = await requireMonitors(db, org, query)
+  const { period } = given
+  const within = await readPeriod(db, given, clock.now())
+  const earlier = readEarlier(within, { period, timezone })
+  const selection = await resolveWithin(deps, org, given, earlier ? spanOf(within, earlier) : within)
+  return { measure: withLowerCaseId(query.measure), monitor, selection, timezone, within, earlier }
 }
 
 /** The maximum number of categories in an answer. */
@@ -179,10 +205,12 @@ const withCategories = async (
 export const answerQuery = async (deps: AnswerDeps, org: OrgId, query: AnalyticsQuery): Promise<Answer> => {
   const { db, replica } = deps
   const { measure, interval, compareTo } = query
-  const { measure: given, monitor, period, selection, timezone, within } = await readQuestion(deps, org, query)
+  const question = await readQuestion(deps, org, query, (within, zoned) => {
+    if (interval !== undefined) closed(within, 'an interval')
+    return compareTo && readCompared(compareTo, within, zoned)
+  })
+  const { measure: given, monitor, selection, timezone, within, earlier } = question
   const groupBy = isByCategory(given) ? [`category:${monitor?.id}`, ...(query.groupBy ?? [])] : (query.groupBy ?? [])
-  if (interval !== undefined) closed(within, 'an interval')
-  const earlier = compareTo && readCompared(compareTo, within, { period, timezone })
   const kind = kindOf(measure)
   const mostGroups = mostGroupsBy(measure, groupBy)
 

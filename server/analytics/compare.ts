@@ -3,12 +3,11 @@
 import type { Static } from 'typebox'
 import { parseFilter } from '../filters/filter.ts'
 import type { Selection } from '../filters/queries.ts'
-import { resolve } from '../filters/resolve.ts'
 import { listRedefinedMonitors } from '../monitors/queries.ts'
 import type { OrgId } from '../platform/db/database.ts'
 import { invalid } from '../platform/errors.ts'
 import type { Actor } from '../platform/identity/actor.ts'
-import { type AnswerDeps, closed, periodOf, readZone } from './answer.ts'
+import { type AnswerDeps, closed, periodOf, readZone, resolveWithin, spanOf } from './answer.ts'
 import type { GroupComparison } from './answer-schema.ts'
 import { type Chosen, chooseMeasures } from './compared-measures.ts'
 import type { Whole } from './days/sum.ts'
@@ -22,34 +21,40 @@ import { openSideSums, type Side } from './sum-sides.ts'
 /** The time limit for all measures together. */
 const longestMs = 30_000
 
-const readSide = async (
-  deps: AnswerDeps,
-  org: OrgId,
-  { path, given, now }: { path: Side['path']; given: Selection; now: Date },
-): Promise<Side> => {
-  const within = await readPeriod(deps.db, given, now)
+type Given = { path: Side['path']; given: Selection; now: Date }
+
+const readTimes = async ({ db }: AnswerDeps, { path, given, now }: Given): Promise<Within> => {
+  const within = await readPeriod(db, given, now)
   if (within.since && within.until && within.until <= within.since) {
     throw invalid(`${path}.since`, 'must be in the past if the filter has no until')
   }
-  const { since: _since, until: _until, period: _period, ...selection } = await resolve(deps, org, given)
-  return { ...within, path, selection }
+  return within
 }
+
+const readSide = async (deps: AnswerDeps, org: OrgId, { path, given }: Given, within: Within): Promise<Side> => ({
+  ...within,
+  path,
+  selection: await resolveWithin(deps, org, given, within),
+})
 
 /** Reads side b, and side a in its own period or in the period before that of b. */
 const readSides = async (deps: AnswerDeps, org: OrgId, query: GroupComparisonQuery): Promise<[a: Side, b: Side]> => {
-  const [givenA, givenB] = [parseFilter(query.a, 'a'), parseFilter(query.b, 'b')]
   // A relative period must end at the same time on both sides.
   const now = deps.clock.now()
-  const a = await readSide(deps, org, { path: 'a', given: givenA, now })
-  const b = await readSide(deps, org, { path: 'b', given: givenB, now })
-  const timezone = readZone(query, givenB)
+  const a: Given = { path: 'a', given: parseFilter(query.a, 'a'), now }
+  const b: Given = { path: 'b', given: parseFilter(query.b, 'b'), now }
+  const [ownTimes, times] = [await readTimes(deps, a), await readTimes(deps, b)]
+  const timezone = readZone(query, b.given)
+  const readBoth = async (within: Within): Promise<[Side, Side]> => [
+    await readSide(deps, org, a, within),
+    await readSide(deps, org, b, times),
+  ]
   const { compareTo } = query
-  if (compareTo === undefined) return [a, b]
+  if (compareTo === undefined) return readBoth(ownTimes)
   for (const field of ['period', 'since', 'until'] as const) {
-    if (givenA[field] !== undefined) throw invalid(`a.${field}`, 'cannot be combined with compareTo')
+    if (a.given[field] !== undefined) throw invalid(`a.${field}`, 'cannot be combined with compareTo')
   }
-  const earlier = earlierPeriod(compareTo, closed(b, 'compareTo', 'b'), { period: givenB.period, timezone })
-  return [{ ...a, ...earlier }, b]
+  return readBoth(earlierPeriod(compareTo, closed(times, 'compareTo', 'b'), { period: b.given.period, timezone }))
 }
 
 /** Each conversation has at most one value for each of these. */
@@ -122,12 +127,6 @@ const readSums = ({ replica }: AnswerDeps, org: OrgId, sides: [Side, Side], { me
     () => path,
   )
 }
-
-/** Returns the time from the start of the earlier side to the end of the later one. */
-const spanOf = (a: Side, b: Side): Within => ({
-  since: a.since && b.since && (a.since < b.since ? a.since : b.since),
-  until: a.until && b.until && (a.until > b.until ? a.until : b.until),
-})
 
 export const compareSides = async (
   deps: AnswerDeps,

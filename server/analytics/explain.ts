@@ -80,9 +80,10 @@ export const explainChange = async (
   const { db, replica } = deps
   const { compareTo = 'previous_period' } = query
   if (isByCategory(query.measure)) throw invalid('measure.category', 'is required to explain a change')
-  const { measure, period, selection, timezone, ...question } = await readQuestion(deps, org, query)
+  const { measure, selection, timezone, earlier, ...question } = await readQuestion(deps, org, query, (within, zoned) =>
+    readCompared(compareTo, closed(within, 'an explanation'), zoned),
+  )
   const within = closed(question.within, 'an explanation')
-  const earlier = readCompared(compareTo, within, { period, timezone })
   const dimensions = [...columns, ...(await readKeys(db, org, query.metadataKeys)).map((key) => `metadata:${key}`)]
   const asked = kindOf(measure)
   const { kind, driver } = explainedKind(asked)

@@ -34,6 +34,8 @@ const requireBudget = async ({ db, clock }: EmbedderDeps, org: OrgId): Promise<v
   throw new EndpointError('limited', 'the monthly judge budget is used up')
 }
 
+const someTokens = { input: 1_000, output: 0, cachedInput: 0, cacheWrite: 0 }
+
 const findEmbedding = async ({ models }: EmbedderDeps, org: OrgId, name: string) => {
   const chain = await models.find(org, name)
   if ('fault' in chain) throw new EndpointError('changed', chain.fault)
@@ -58,7 +60,8 @@ const embedWithProvider = async (
   const { embedding, costOf } = await findEmbedding(deps, org, name)
   const vectors: number[][] = []
   for (const some of batchesOf(texts, textsAtOnce)) {
-    await requireBudget(deps, org)
+    // Models without a price don't use the budget.
+    if ((costOf(someTokens) ?? 0) > 0) await requireBudget(deps, org)
     const deadline = deps.clock.now().getTime() + (background ? patienceMs.background : patienceMs.query)
     const reply = await embedding.embed(some.map(shorten), { signal, deadline, owner: org, background })
     if (!reply) throw new EndpointError('down', 'the endpoint returned no vectors')

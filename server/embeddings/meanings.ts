@@ -2,10 +2,10 @@
 
 import type { Deps } from '../platform/deps.ts'
 import type { Meanings } from '../platform/meanings.ts'
-import { defaultMinimumSimilarity, findSimilar, similarityOf } from './search.ts'
+import { compareAmong, defaultMinimumSimilarity, findSimilar } from './search.ts'
 
 export const openMeanings = (deps: () => Deps): Meanings => ({
   findSimilar: (org, meaning, options) => findSimilar(deps(), org, meaning, options),
-  similarityOf: (org, meaning, conversationIds) => similarityOf(deps(), org, meaning, conversationIds),
+  compareAmong: (org, conversationIds) => compareAmong(deps(), org, conversationIds),
   defaultMinimumSimilarity,
 })

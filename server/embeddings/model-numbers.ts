@@ -1,6 +1,6 @@
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { builtIn, builtInModels, firstProviderModel } from './models.ts'
-import { findModelName, findModelNumber, insertModel } from './queries.ts'
+import { findModelName, findModelNumber, insertModel, retireModels } from './queries.ts'
 
 /** Returns the number of a provider's model. Assigns one when the model is first used. */
 export const numberOf = async (db: Db, org: OrgId, name: string): Promise<number> => {
@@ -22,4 +22,17 @@ export const findCurrentModel = async (db: Db, org: OrgId): Promise<CurrentModel
   if (name === null) return { name, number: builtIn, ofPassages: Object.values(builtInModels) }
   const number = await numberOf(db, org, name)
   return { name, number, ofPassages: [number] }
+}
+
+/**
+ * Gives the models of a provider new numbers once they are at another address, where they can be different models. So
+ * everything is embedded again.
+ */
+export const renumberModels = async (
+  _deps: unknown,
+  trx: Db,
+  org: OrgId,
+  { providerId }: { providerId: string },
+): Promise<void> => {
+  await retireModels(trx, org, providerId)
 }

@@ -97,6 +97,25 @@ describe('a model of a provider', () => {
     expect(rows).toEqual([{ model: 1 }])
   })
 
+  it('embeds everything again after its provider has moved to another address', async () => {
+    const provider = await openProvider()
+    const path = `/v1/model-providers/${provider.id}`
+    await choose(`${provider.id}/embed-1`)
+    const { id } = await makeConversation(server, key, said(lost))
+    await embed()
+    await call('PATCH', path, { key, body: { name: 'Renamed', settings: provider.settings } })
+    expect(await progress()).toMatchObject({ embedded: 1, waiting: 0 })
+    const other = await serveEmbeddings('openai-compatible')
+    expect((await call('PATCH', path, { key, body: { settings: other.settings } })).status).toBe(200)
+    expect(await progress()).toMatchObject({ embedded: 0, waiting: 1 })
+    // The vectors of the model at the former address are not compared.
+    expect(await find(lost)).toEqual([])
+    await embedStored()
+    expect(await progress()).toMatchObject({ embedded: 1, waiting: 0 })
+    expect(await find(lost)).toEqual([id])
+    expect(other.asked.map(({ texts }) => texts)).toEqual([[lost], [lost]])
+  })
+
   it('is asked again after a failure', async () => {
     let isDown = true
     const provider = await openProvider({ answering: () => (isDown ? new Failure(500) : undefined) })

@@ -1,5 +1,7 @@
 import { sql } from 'kysely'
+import type { Clause } from '../platform/db/clause.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
+import { plannedEachTime } from '../platform/db/naming-client.ts'
 
 /** Returns the organization's model, as `providerId/model`, or null for the built-in models. */
 export const findModelName = async (db: Db, org: OrgId): Promise<string | null> => {
@@ -31,6 +33,15 @@ export const findModelNumber = async (db: Db, org: OrgId, name: string): Promise
     .executeTakeFirst()
   return row?.number
 }
+
+/** Makes models of a provider get new numbers. The old ones are never used again, because their rows stay. */
+export const retireModels = (trx: Db, org: OrgId, providerId: string) =>
+  trx
+    .updateTable('embedding_models')
+    .set({ name: sql<string>`'retired ' || number` })
+    .where('organization_id', '=', org)
+    .where(sql<boolean>`starts_with(lower(name), ${`${providerId}/`})`)
+    .execute()
 
 /** Assigns a number to a model, unless another transaction has just done so. `first` is the lowest number. */
 export const insertModel = async (db: Db, org: OrgId, name: string, first: number): Promise<void> => {
@@ -207,20 +218,44 @@ export const listNextOlder = async (
   return rows
 }
 
-/** Counts the conversations that the model has embedded, and all that can be embedded. */
-export const countEmbedded = async (db: Db, org: OrgId, model: number) => {
-  const { rows } = await sql<{ embedded: number; embeddable: number }>`
-    SELECT
-      (SELECT count(*) FROM conversation_embeddings WHERE organization_id = ${org} AND model = ${model}) AS embedded,
-      (SELECT count(*) FROM transcripts t
-        JOIN conversations c ON c.organization_id = ${org} AND c.id = t.conversation_id
-        WHERE t.organization_id = ${org} AND t.format IS NOT NULL AND c.status <> 'in_progress') AS embeddable`.execute(
-    db,
-  )
-  return rows[0] ?? { embedded: 0, embeddable: 0 }
+/** Counts the conversations that the model has embedded, up to a limit. */
+export const countEmbedded = async (db: Db, org: OrgId, model: number, most: number): Promise<number> => {
+  const { rows } = await sql<{ count: number }>`
+    SELECT count(*) AS count FROM (
+      SELECT 1 FROM conversation_embeddings WHERE organization_id = ${org} AND model = ${model} LIMIT ${most}
+    ) AS found`.execute(db)
+  return rows[0]?.count ?? 0
 }
 
-export type Candidate = { conversationId: string; position: number }
+/**
+ * Counts the conversations that the model has still to embed: among the newest ones, and among those that the background
+ * job reads next. Both are pages of at most `most` conversations.
+ */
+export const countWaiting = async (
+  db: Db,
+  org: OrgId,
+  { model, startedAt, conversationId, isDone }: Progress,
+  most: number,
+): Promise<number> => {
+  const { rows } = await sql<{ count: number }>`
+    WITH page AS MATERIALIZED (
+      (SELECT id, status FROM conversations WHERE organization_id = ${org}
+        ORDER BY started_at DESC, id DESC LIMIT ${most})
+      UNION
+      (SELECT id, status FROM conversations
+        WHERE organization_id = ${org} AND NOT ${isDone}::boolean
+          AND (started_at, id) < (coalesce(${startedAt}::timestamptz, 'infinity'), ${conversationId}::uuid)
+        ORDER BY started_at DESC, id DESC LIMIT ${most}))
+    SELECT count(*) AS count FROM page p
+    WHERE p.status <> 'in_progress'
+      AND EXISTS (
+        SELECT FROM transcripts t
+        WHERE t.organization_id = ${org} AND t.conversation_id = p.id AND t.format IS NOT NULL)
+      AND NOT EXISTS (
+        SELECT FROM conversation_embeddings e
+        WHERE e.organization_id = ${org} AND e.conversation_id = p.id AND e.model = ${model})`.execute(db)
+  return rows[0]?.count ?? 0
+}
 
 type Near = {
   model: number
@@ -229,26 +264,9 @@ type Near = {
   farthest: number
   limit: number
   except: string | undefined
+  /** Conditions on the table `conversations`. */
+  within: Clause[]
 }
-
-const nearest = (
-  org: OrgId,
-  { model, code, farthest, limit, except }: Near,
-  where: ReturnType<typeof sql>,
-) => sql<Candidate>`
-  SELECT conversation_id AS "conversationId", position FROM conversation_passages
-  WHERE organization_id = ${org} AND model = ${model} AND ${where}
-    AND bit_count(code # ${code}::bit(512)) <= ${farthest}
-    AND (${except ?? null}::uuid IS NULL OR conversation_id <> ${except ?? null}::uuid)
-  ORDER BY bit_count(code # ${code}::bit(512)) LIMIT ${limit}`
-
-/** Returns the passages in these cells with the codes nearest to this one, nearest first. */
-export const listNearestInCells = async (db: Db, org: OrgId, near: Near, cells: number[]): Promise<Candidate[]> =>
-  (await nearest(org, near, sql`cell = ANY(${cells}::integer[])`).execute(db)).rows
-
-/** Returns the passages of these conversations with the codes nearest to this one, nearest first. */
-export const listNearestAmong = async (db: Db, org: OrgId, near: Near, ids: string[]): Promise<Candidate[]> =>
-  (await nearest(org, near, sql`conversation_id = ANY(${ids}::uuid[])`).execute(db)).rows
 
 export type StoredPassage = {
   conversationId: string
@@ -260,22 +278,72 @@ export type StoredPassage = {
 const passageColumns = sql`p.conversation_id AS "conversationId", p.vector, p.first_turn AS "firstTurn",
   p.last_turn AS "lastTurn"`
 
-/** Reads passages with their vectors. */
-export const listPassages = async (db: Db, org: OrgId, candidates: Candidate[]): Promise<StoredPassage[]> => {
+const matching = (org: OrgId, within: Clause[]) =>
+  sql`FROM conversations WHERE ${sql.join([sql`conversations.organization_id = ${org}`, ...within], sql` AND `)}`
+
+/** Returns whether at most this many conversations satisfy the conditions. */
+export const areAtMost = async (db: Db, org: OrgId, within: Clause[], most: number): Promise<boolean> => {
+  const { rows } = await sql<{ count: number }>`
+    SELECT count(*) AS count FROM (SELECT 1 ${matching(org, within)} LIMIT ${most + 1}) AS found
+    ${sql.raw(plannedEachTime)}`.execute(db)
+  return (rows[0]?.count ?? 0) <= most
+}
+
+/**
+ * Reads the passages with the codes most like this code, with their vectors. The best codes are determined first, because
+ * they are in the index, and vectors are not.
+ */
+const readNearest = async (
+  db: Db,
+  org: OrgId,
+  { model, code, farthest, limit, except }: Near,
+  { from, where }: { from: ReturnType<typeof sql>; where: ReturnType<typeof sql> },
+): Promise<StoredPassage[]> => {
+  const different = sql`bit_count(c.code # ${code}::bit(512))`
   const { rows } = await sql<StoredPassage>`
-    SELECT ${passageColumns}
-    FROM unnest(${candidates.map(({ conversationId }) => conversationId)}::uuid[],
-      ${candidates.map(({ position }) => position)}::smallint[]) AS c(conversation_id, position)
+    WITH near AS MATERIALIZED (
+      SELECT c.conversation_id, c.position FROM ${from}
+      WHERE c.organization_id = ${org} AND c.model = ${model} AND ${different} <= ${farthest}
+        AND (${except ?? null}::uuid IS NULL OR c.conversation_id <> ${except ?? null}::uuid) AND ${where}
+      ORDER BY ${different} LIMIT ${limit})
+    SELECT ${passageColumns} FROM near n
     JOIN conversation_passages p
-      ON p.organization_id = ${org} AND p.conversation_id = c.conversation_id AND p.position = c.position`.execute(db)
+      ON p.organization_id = ${org} AND p.conversation_id = n.conversation_id AND p.position = n.position
+    ORDER BY p.conversation_id, p.position
+    ${sql.raw(plannedEachTime)}`.execute(db)
   return rows
 }
 
-/** Reads the passages that a model embedded in these conversations, with their vectors. */
-export const listPassagesOf = async (db: Db, org: OrgId, ids: string[], model: number): Promise<StoredPassage[]> => {
-  const { rows } = await sql<StoredPassage>`
-    SELECT ${passageColumns} FROM conversation_passages p
-    WHERE p.organization_id = ${org} AND p.conversation_id = ANY(${ids}::uuid[]) AND p.model = ${model}
+/** Compares the passages in these cells. */
+export const listNearestInCells = (db: Db, org: OrgId, near: Near, cells: number[]): Promise<StoredPassage[]> => {
+  const { within } = near
+  const one = sql<boolean>`conversations.id = c.conversation_id`
+  const satisfies = within.length > 0 ? sql`EXISTS (SELECT ${matching(org, [one, ...within])})` : sql`true`
+  return readNearest(db, org, near, {
+    from: sql`conversation_passages c`,
+    where: sql`c.cell = ANY(${cells}::integer[]) AND ${satisfies}`,
+  })
+}
+
+/**
+ * Compares all passages of the conversations that satisfy the conditions. The primary key contains their codes. PostgreSQL
+ * would rather read the codes of all passages if it could choose, because it doesn't know that the primary key contains
+ * conversations of the same time next to each other.
+ */
+export const listNearestWithin = (db: Db, org: OrgId, near: Near): Promise<StoredPassage[]> =>
+  readNearest(db, org, near, {
+    from: sql`(SELECT conversations.id ${matching(org, near.within)} ORDER BY conversations.id) AS selected
+      CROSS JOIN LATERAL (
+        SELECT p.organization_id, p.conversation_id, p.position, p.model, p.code FROM conversation_passages p
+        WHERE p.organization_id = ${org} AND p.conversation_id = selected.id OFFSET 0) AS c`,
+    where: sql`true`,
+  })
+
+/** Reads the passages that one of these models embedded in these conversations, with their vectors. */
+export const listPassagesOf = async (db: Db, org: OrgId, ids: string[], models: number[]) => {
+  const { rows } = await sql<StoredPassage & { model: number }>`
+    SELECT ${passageColumns}, p.model FROM conversation_passages p
+    WHERE p.organization_id = ${org} AND p.conversation_id = ANY(${ids}::uuid[]) AND p.model = ANY(${models}::integer[])
     ORDER BY p.conversation_id, p.position`.execute(db)
   return rows
 }

@@ -10,7 +10,7 @@ const longestText = 2_000
 export const beginningOf = (text: string): string => text.slice(0, longestText)
 
 /** Returns a key for a text and the model that embeds it, which is shorter than the text. */
-export const keyOfText = (org: OrgId, model: string | null, text: string): string =>
+export const keyOfText = (org: OrgId, model: number, text: string): string =>
   createHash('sha256')
     .update(JSON.stringify([org, model, text]))
     .digest('base64')

@@ -2,8 +2,8 @@ import type { Deps } from '../platform/deps.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, NoQuery } from '../platform/http/schemas.ts'
 import { findCurrentModel } from './model-numbers.ts'
-import { countEmbedded } from './queries.ts'
-import { EmbeddingProgress } from './schema.ts'
+import { countEmbedded, countWaiting, findProgress } from './queries.ts'
+import { EmbeddingProgress, mostEmbedded, mostWaiting } from './schema.ts'
 
 export const embeddings = (app: App, { database, db, config }: Deps): void => {
   app.get(
@@ -23,8 +23,16 @@ export const embeddings = (app: App, { database, db, config }: Deps): void => {
     },
     async ({ actor: { org } }) => {
       const { name, number } = await findCurrentModel(db, org)
-      const { embedded, embeddable } = await countEmbedded(database.dbOf(org), org, number)
-      return { enabled: config.embeddings, model: name, embedded, waiting: Math.max(0, embeddable - embedded) }
+      const near = database.dbOf(org)
+      const stored = await findProgress(near, org)
+      const start = { model: number, startedAt: null, conversationId: null, isDone: false }
+      const progress = stored?.model === number ? stored : start
+      return {
+        enabled: config.embeddings,
+        model: name,
+        embedded: await countEmbedded(near, org, number, mostEmbedded),
+        waiting: Math.min(mostWaiting, await countWaiting(near, org, progress, mostWaiting)),
+      }
     },
   )
 }

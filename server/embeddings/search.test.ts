@@ -4,8 +4,9 @@ import { makeConversation, makeConversations, makeOrganization } from '../../tes
 import { testServer } from '../../test/server.ts'
 import { depsWith } from '../../test/support/deps-with.ts'
 import { orgIdOf } from '../platform/ids.ts'
+import type { Meaning } from '../platform/meanings.ts'
 import { embedNew, embedOlder } from './lifecycle.ts'
-import { findSimilar, type Meaning, similarityOf } from './search.ts'
+import { compareAmong, findSimilar } from './search.ts'
 
 const server = await testServer({ EARSHOT_EMBEDDINGS: 'on' })
 const { call, deps } = server
@@ -19,6 +20,8 @@ const lost = 'I lost my credit card, please block it'
 const stolen = 'my card was stolen and I need to freeze it right away'
 const weather = 'what will the weather be like in Paris tomorrow'
 const pizza = 'I want to order two large pizzas with extra cheese'
+
+const isOneOf = (ids: string[]) => sql<boolean>`conversations.id = ANY(${ids}::uuid[])`
 
 const open = async () => {
   const { id, key } = await makeOrganization(server)
@@ -76,8 +79,18 @@ describe('search by meaning', () => {
     const found = await find({ text: lost })
     expect(found.map(({ conversationId }) => conversationId).toSorted()).toEqual(ids.toSorted())
     expect(await find({ text: lost }, { limit: 2 })).toHaveLength(2)
-    expect(await find({ text: lost }, { among: ids.slice(0, 1) })).toHaveLength(1)
-    expect(await find({ text: lost }, { among: [] })).toEqual([])
+    expect(await find({ text: lost }, { within: [isOneOf(ids.slice(0, 1))] })).toHaveLength(1)
+    expect(await find({ text: lost }, { within: [isOneOf([])] })).toEqual([])
+  })
+
+  it('takes the nearest of those that satisfy the conditions', async () => {
+    const { idsOf, make } = await open()
+    const ids = [await make(lost), await make(stolen), await make(weather)]
+    await embed()
+    const nearest = { minimumSimilarity: -1, limit: 1 }
+    expect(await idsOf({ text: lost }, nearest)).toEqual(ids.slice(0, 1))
+    for (const id of ids) expect(await idsOf({ text: lost }, { ...nearest, within: [isOneOf([id])] })).toEqual([id])
+    expect(await idsOf({ text: lost }, { ...nearest, within: [isOneOf(ids.slice(1))] })).toEqual(ids.slice(1, 2))
   })
 
   it('compares texts in other languages only with each other', async () => {
@@ -99,8 +112,8 @@ describe('search by meaning', () => {
     await expect(own.find({ conversationId: foreign, turn: 0 })).rejects.toMatchObject(notFound)
     await expect(own.find({ conversationId: id, turn: 7 })).rejects.toMatchObject(notFound)
     expect(await own.idsOf({ text: lost })).toEqual([id])
-    expect(await own.idsOf({ text: lost }, { among: [foreign] })).toEqual([])
-    expect(await similarityOf(deps, own.org, { text: lost }, [foreign])).toEqual(new Map())
+    expect(await own.idsOf({ text: lost }, { within: [isOneOf([foreign])] })).toEqual([])
+    expect(await compareAmong(deps, own.org, [foreign])({ text: lost })).toEqual(new Map())
   })
 
   it('measures conversations that are not embedded yet', async () => {
@@ -108,10 +121,23 @@ describe('search by meaning', () => {
     const first = await make(lost)
     await embed()
     const [second, third] = [await make(stolen), await make('Hi')]
-    const measured = await similarityOf(deps, org, { text: lost }, [first, second, third])
+    const texts: string[][] = []
+    const recording = depsWith(deps, {
+      embedder: {
+        embed: (org, given, terms) => {
+          texts.push(given)
+          return deps.embedder.embed(org, given, terms)
+        },
+      },
+    })
+    const compare = compareAmong(recording, org, [first, second, third])
+    const measured = await compare({ text: lost })
+    await compare({ text: weather })
+    // Each conversation is only embedded once.
+    expect(texts.flat().filter((text) => text === stolen)).toHaveLength(1)
     expect(measured.get(first)).toBeCloseTo(1, 2)
     expect(measured.get(second)).toBeGreaterThan(0.5)
-    expect((await similarityOf(deps, org, { conversationId: second }, [first])).get(first)).toBeCloseTo(
+    expect((await compareAmong(deps, org, [first])({ conversationId: second })).get(first)).toBeCloseTo(
       measured.get(second) ?? 0,
       2,
     )

@@ -7,29 +7,22 @@ import type { Deps } from '../platform/deps.ts'
 import { dropOldest } from '../platform/drop-oldest.ts'
 import type { Embedded } from '../platform/embedder.ts'
 import { ApiError, notFound } from '../platform/errors.ts'
+import type { Meaning, Meanings, Similar } from '../platform/meanings.ts'
 import { cellsNear } from './cells/near.ts'
 import { embedConversations } from './embed-conversations.ts'
 import { type CurrentModel, findCurrentModel } from './model-numbers.ts'
 import {
-  type Candidate,
+  areAtMost,
   findFirstPassage,
   listEmbedded,
-  listNearestAmong,
   listNearestInCells,
-  listPassages,
+  listNearestWithin,
   listPassagesOf,
   type StoredPassage,
 } from './queries.ts'
 import { beginningOf, explainFailure, keyOfText, termsOfQuery } from './query-terms.ts'
-import { codeOf, mostDifferentBits, readVector, similarityBetween } from './vectors.ts'
-
-/**
- * A text, a conversation, or one of its turns by index. The meaning of a conversation is the customer's first request.
- */
-export type Meaning = { text: string } | { conversationId: string } | { conversationId: string; turn: number }
-
-/** A conversation, with its most similar passage. The similarity is a cosine, from -1 to 1. */
-export type Similar = { conversationId: string; similarity: number; firstTurn: number; lastTurn: number }
+import { rankPassages } from './rank.ts'
+import { codeOf, mostDifferentBits, readVector } from './vectors.ts'
 
 /**
  * English passages with at least this similarity usually have the same meaning. docs/decisions/0051-embeddings.md
@@ -59,8 +52,8 @@ const removeExpired = (now: number): void => {
   }
 }
 
-const embedOnce = (deps: Deps, org: OrgId, { name }: CurrentModel, text: string): Promise<Embedded> => {
-  const key = keyOfText(org, name, beginningOf(text))
+const embedOnce = (deps: Deps, org: OrgId, { number }: CurrentModel, text: string): Promise<Embedded> => {
+  const key = keyOfText(org, number, beginningOf(text))
   const now = performance.now()
   removeExpired(now)
   const known = cache.get(key)
@@ -119,7 +112,7 @@ const embedMeaning = async (deps: Deps, org: OrgId, meaning: Meaning): Promise<Q
   return { current, embedded: text.trim() === '' ? null : await embedText(deps, org, text) }
 }
 
-type SearchOptions = { minimumSimilarity: number; limit: number; among?: string[] | undefined }
+type SearchOptions = Parameters<Meanings['findSimilar']>[2]
 
 /**
  * More candidates than results are needed, because several passages of a conversation can be near, and because codes
@@ -127,38 +120,26 @@ type SearchOptions = { minimumSimilarity: number; limit: number; among?: string[
  */
 const candidatesPerResult = 8
 const [fewestCandidates, mostCandidates] = [3_000, 20_000]
+/** If conditions select at most this many conversations, all of them are compared, rather than those in the nearest cells. */
+const mostCompared = 100_000
 
 const listCandidates = async (
   deps: Deps,
   org: OrgId,
   { model, vector }: Embedded,
-  { limit, among, minimumSimilarity, except }: SearchOptions & { except: string | undefined },
-): Promise<Candidate[]> => {
+  { limit, within = [], minimumSimilarity, except }: SearchOptions & { except: string | undefined },
+): Promise<StoredPassage[]> => {
   const db = deps.database.dbOf(org)
   const most = Math.min(mostCandidates, Math.max(fewestCandidates, limit * candidatesPerResult))
-  const near = { model, code: codeOf(vector), farthest: mostDifferentBits(minimumSimilarity), limit: most, except }
-  if (among) return listNearestAmong(db, org, near, among)
+  const farthest = mostDifferentBits(minimumSimilarity)
+  const near = { model, code: codeOf(vector), farthest, limit: most, except, within }
+  if (within.length > 0 && (await areAtMost(db, org, within, mostCompared))) return listNearestWithin(db, org, near)
   return listNearestInCells(db, org, near, await cellsNear(db, org, model, vector))
-}
-
-type Compared = StoredPassage & { similarity: number }
-
-/** Returns the most similar passage of each conversation, nearest first. */
-const bestOfEach = (passages: StoredPassage[], vector: ArrayLike<number>): Compared[] => {
-  const best = new Map<string, Compared>()
-  for (const passage of passages) {
-    const similarity = similarityBetween(vector, readVector(passage.vector))
-    const before = best.get(passage.conversationId)
-    if (!before || similarity > before.similarity) best.set(passage.conversationId, { ...passage, similarity })
-  }
-  return [...best.values()].sort(
-    (a, b) => b.similarity - a.similarity || (a.conversationId < b.conversationId ? -1 : 1),
-  )
 }
 
 /**
  * Returns the conversations with the most similar passages, nearest first and each only once. Omits the conversation
- * that the meaning comes from. `among` limits the search to these conversations.
+ * that the meaning comes from.
  */
 export const findSimilar = async (
   deps: Deps,
@@ -171,37 +152,38 @@ export const findSimilar = async (
   if (!embedded) return []
   const except = 'conversationId' in meaning ? meaning.conversationId : undefined
   const candidates = await listCandidates(deps, org, embedded, { ...options, except })
-  const passages = await listPassages(deps.database.dbOf(org), org, candidates)
-  return bestOfEach(passages, embedded.vector)
-    .filter(({ similarity }) => similarity >= minimumSimilarity)
-    .slice(0, limit)
-    .map(({ conversationId, similarity, firstTurn, lastTurn }) => ({ conversationId, similarity, firstTurn, lastTurn }))
+  return (await rankPassages(candidates, embedded.vector, minimumSimilarity)).slice(0, limit)
+}
+
+/** A passage that is stored, or was just embedded. */
+type Passage = StoredPassage & { model: number }
+
+/** Reads the passages of conversations. Embeds those that are not embedded yet. */
+const readPassages = async (deps: Deps, org: OrgId, ids: string[]): Promise<Passage[]> => {
+  const db = deps.database.dbOf(org)
+  const { number, ofPassages } = await findCurrentModel(deps.db, org)
+  const isEmbedded = await listEmbedded(db, org, ids, number)
+  const passages = await listPassagesOf(db, org, ids, ofPassages)
+  const lacking = ids.filter((id) => !isEmbedded.has(id))
+  if (lacking.length === 0) return passages
+  const { conversations } = await embedNow(deps, org, lacking)
+  const made = conversations.flatMap((one) => one.passages)
+  return [...passages, ...made.map((passage) => ({ ...passage, vector: Buffer.from(passage.vector) }))]
 }
 
 /**
- * Returns how similar conversations are to a meaning. Embeds conversations that are not embedded yet. Omits
- * conversations that can't be compared, because they have no words, or because another built-in model embeds their
- * language.
+ * Returns a function that tells how similar these conversations are to a meaning. They are embedded once, however many
+ * meanings they are compared with. Omits conversations that can't be compared, because they have no words, or because
+ * another built-in model embeds their language.
  */
-export const similarityOf = async (
-  deps: Deps,
-  org: OrgId,
-  meaning: Meaning,
-  conversationIds: string[],
-): Promise<Map<string, number>> => {
-  const { current, embedded } = await embedMeaning(deps, org, meaning)
-  if (!embedded || conversationIds.length === 0) return new Map()
-  const db = deps.database.dbOf(org)
-  const isEmbedded = await listEmbedded(db, org, conversationIds, current.number)
-  const passages = await listPassagesOf(db, org, conversationIds, embedded.model)
-  const lacking = conversationIds.filter((id) => !isEmbedded.has(id))
-  if (lacking.length > 0) {
-    const { conversations } = await embedNow(deps, org, lacking)
-    for (const passage of conversations.flatMap((one) => one.passages)) {
-      if (passage.model === embedded.model) passages.push({ ...passage, vector: Buffer.from(passage.vector) })
-    }
+export const compareAmong = (deps: Deps, org: OrgId, conversationIds: string[]) => {
+  let passages: Promise<Passage[]> | undefined
+  return async (meaning: Meaning): Promise<Map<string, number>> => {
+    const { embedded } = await embedMeaning(deps, org, meaning)
+    if (!embedded || conversationIds.length === 0) return new Map()
+    passages ??= readPassages(deps, org, conversationIds)
+    const comparable = (await passages).filter(({ model }) => model === embedded.model)
+    const ranked = await rankPassages(comparable, embedded.vector, -1)
+    return new Map(ranked.map(({ conversationId, similarity }) => [conversationId, similarity]))
   }
-  return new Map(
-    bestOfEach(passages, embedded.vector).map(({ conversationId, similarity }) => [conversationId, similarity]),
-  )
 }

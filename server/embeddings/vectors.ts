@@ -46,18 +46,23 @@ export const quantize = (vector: Float32Array): Int8Array => {
   return Int8Array.from(vector, (value) => Math.round(value * factor))
 }
 
-/** Returns the cosine of the angle between two vectors. */
-export const similarityBetween = (a: ArrayLike<number>, b: ArrayLike<number>): number => {
-  let [product, ofA, ofB] = [0, 0, 0]
-  for (let at = 0; at < a.length; at++) {
-    const x = a[at] as number
-    const y = b[at] as number
-    product += x * y
-    ofA += x * x
-    ofB += y * y
+/** Returns a function that returns the cosine of the angle between this vector and another one. */
+export const similarityTo = (vector: ArrayLike<number>): ((other: ArrayLike<number>) => number) => {
+  const own = Float64Array.from(vector)
+  const ownSquares = own.reduce((sum, value) => sum + value * value, 0)
+  return (other) => {
+    let [product, squares] = [0, 0]
+    for (let at = 0; at < own.length; at++) {
+      const value = other[at] as number
+      product += (own[at] as number) * value
+      squares += value * value
+    }
+    return ownSquares === 0 || squares === 0 ? 0 : product / Math.sqrt(ownSquares * squares)
   }
-  return ofA === 0 || ofB === 0 ? 0 : product / Math.sqrt(ofA * ofB)
 }
+
+/** Returns the cosine of the angle between two vectors. */
+export const similarityBetween = (a: ArrayLike<number>, b: ArrayLike<number>): number => similarityTo(a)(b)
 
 /** Reads a stored vector. */
 export const readVector = (stored: Uint8Array): Int8Array =>

@@ -10,6 +10,7 @@ import { addSpending } from '../organizations/spending/queries.ts'
 import { batchesOf } from '../platform/batches.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { defineJob, OrganizationId } from '../platform/jobs/define-job.ts'
+import { pauseSecondsAfter } from './compare-later.ts'
 import type { EvaluationDeps } from './deps.ts'
 import { evaluateRules } from './evaluate-rules.ts'
 import { judgeConversation, openGroups, type Postponed } from './judge-conversation.ts'
@@ -160,6 +161,20 @@ export const judge = defineJob({
   },
 })
 
+/** Queues the monitors that were left out because meanings could not be compared. */
+const compareLater = async (
+  { jobs }: EnqueueDeps,
+  trx: Db,
+  batch: EvaluationBatch & { organizationId: OrgId },
+  readAt: Date,
+) => {
+  const { since, round } = batch.postponed ?? { since: readAt.toISOString(), round: 0 }
+  const postponed = { since, round: round + 1 }
+  const afterSeconds = pauseSecondsAfter(postponed.round)
+  if (afterSeconds === undefined) return
+  await jobs.enqueue(trx, evaluateConversations, { ...batch, postponed }, { afterSeconds })
+}
+
 /**
  * Evaluates conversations that were completed, or that have a changed transcript, metrics, or sound. The job is queued
  * in the transaction that stores the change. All rule results are stored with one statement. Judges take time, so each
@@ -174,6 +189,8 @@ export const evaluateConversations = defineJob({
     reads: Type.Optional(Type.Union([Type.Literal('metrics'), Type.Literal('sound')])),
     /** Limits the evaluation to pinned versions without a result. */
     lacks: Type.Optional(Type.Literal('pinned')),
+    /** Limits the evaluation to monitors that were left out because meanings could not be compared. */
+    postponed: Type.Optional(Type.Object({ since: Type.String(), round: Type.Integer() })),
   }),
   concurrency: 4,
   run: async (deps: EvaluationDeps, batch, attempt) => {
@@ -181,7 +198,7 @@ export const evaluateConversations = defineJob({
     const org = organizationId
     const readAt = deps.clock.now()
     const db = deps.database.dbOf(org)
-    const { subjects, questions } = await findQuestions(deps, db, org, batch)
+    const { subjects, questions, isIncomplete } = await findQuestions(deps, db, org, batch, { comparesMeanings: true })
     if (subjects.length === 0) return
     const { signal } = attempt
     const evaluations: Evaluation[] = []
@@ -195,6 +212,7 @@ export const evaluateConversations = defineJob({
     // Measures can change while the sound and the transcript stay the same. A judge that has already listened is not
     // called again.
     const hears = batch.reads === 'sound' && questions.flatMap(judgesOf).length > 0
+    const newest = batch.postponed ? new Date(batch.postponed.since) : readAt
     const inputTimes = hears ? await listInputTimes(db, org, batch.conversationIds) : new Map<string, Date>()
     await attempt.finish(async (trx) => {
       for (const evaluation of evaluations) await storeResults(deps, trx, org, evaluation)
@@ -208,12 +226,13 @@ export const evaluateConversations = defineJob({
             monitorIds: group.map(({ id }) => id),
             ...(isPinned && { versions: group.map(({ number }) => number) }),
             // For a missing result, any stored one is sufficient, however old it is.
-            since: (batch.lacks === 'pinned' ? new Date(0) : (inputTimes.get(subject.id) ?? readAt)).toISOString(),
+            since: (batch.lacks === 'pinned' ? new Date(0) : (inputTimes.get(subject.id) ?? newest)).toISOString(),
             round: 1,
           })),
         )
       })
       await deps.jobs.enqueueMany(trx, judge, judgings)
+      if (isIncomplete) await compareLater(deps, trx, batch, readAt)
     })
   },
   onFailed: async (deps, batch, trx) => {
@@ -221,7 +240,8 @@ export const evaluateConversations = defineJob({
     const org = organizationId
     const [only, ...others] = conversationIds
     if (only !== undefined && others.length === 0) {
-      const { subjects, questions } = await findQuestions(deps, trx, org, batch)
+      // A transaction must not wait for a model.
+      const { subjects, questions } = await findQuestions(deps, trx, org, batch, { comparesMeanings: false })
       for (const { monitors, asked } of questions) {
         const failed = monitors.filter((monitor) => subjects.some((subject) => asked(subject, monitor)))
         await storeFailures(deps, trx, org, { monitors: failed, conversationId: only })

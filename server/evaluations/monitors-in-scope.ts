@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Selection } from '../filters/queries.ts'
-import { resolveAmong } from '../filters/resolve.ts'
+import type { Resolved, Selection } from '../filters/queries.ts'
+import { isPlain, resolveAmong } from '../filters/resolve.ts'
 import { listActiveMonitors, type StoredMonitor } from '../monitors/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
+import { ApiError } from '../platform/errors.ts'
 import type { EvaluationDeps } from './deps.ts'
 import { canEvaluate, isReading } from './evaluate-rules.ts'
 import { listAnswered, listSelectedAmong, listSubjects } from './queries.ts'
@@ -16,27 +17,65 @@ type Sampled = Pick<Subject, 'id' | 'samplePosition'>
 
 type IsInScope = (subject: Sampled, monitor: StoredMonitor) => boolean
 
+type ResolvedScope = { scope: Selection; resolved: Resolved }
+
+type ResolveDeps = Pick<Deps, 'meanings' | 'config'>
+
+/**
+ * Resolves the scopes that compare meanings. This can call a model, so it never runs in a transaction. Throws
+ * `unavailable` if the model can't be asked.
+ */
+export const resolveScopes = (
+  deps: ResolveDeps,
+  org: OrgId,
+  conversationIds: string[],
+  monitors: StoredMonitor[],
+): Promise<ResolvedScope[]> => {
+  const scopes: Selection[] = []
+  for (const { scope } of monitors) {
+    if (!isPlain(scope) && !scopes.some((one) => isDeepStrictEqual(one, scope))) scopes.push(scope)
+  }
+  const resolveIn = resolveAmong(deps, org, conversationIds)
+  return Promise.all(scopes.map(async (scope) => ({ scope, resolved: await resolveIn(scope) })))
+}
+
+/** Returns undefined instead if the model can't be asked, so that monitors with other scopes still run. */
+export const resolveScopesIfAvailable = (
+  ...given: Parameters<typeof resolveScopes>
+): Promise<ResolvedScope[] | undefined> =>
+  resolveScopes(...given).catch((error: unknown) => {
+    if (error instanceof ApiError && error.kind === 'unavailable') return undefined
+    throw error
+  })
+
 /**
  * Finds the monitors that evaluate each conversation: those with a scope and sample that contain it. Equal scopes are
- * checked only once, and empty scopes are not checked.
+ * checked only once, and empty scopes are not checked. Scopes that compare meanings contain nothing unless they are
+ * resolved.
  */
 export const findMonitorsInScope = async (
-  deps: Pick<Deps, 'meanings' | 'config'>,
   db: Db,
   org: OrgId,
   subjects: Sampled[],
   monitors: StoredMonitor[],
+  resolvedScopes: ResolvedScope[],
 ): Promise<IsInScope> => {
-  const scopes: Selection[] = []
+  const scopes: ResolvedScope[] = []
   const scopeAt = new Map<string, number>()
   for (const { id, scope } of monitors) {
     if (Object.keys(scope).length === 0) continue
-    const known = scopes.findIndex((one) => isDeepStrictEqual(one, scope))
-    scopeAt.set(id, known >= 0 ? known : scopes.push(scope) - 1)
+    const isSame = (one: ResolvedScope) => isDeepStrictEqual(one.scope, scope)
+    const known = scopes.findIndex(isSame)
+    const resolved = isPlain(scope) ? scope : resolvedScopes.find(isSame)?.resolved
+    scopeAt.set(id, known >= 0 || !resolved ? known : scopes.push({ scope, resolved }) - 1)
   }
   const ids = subjects.map(({ id }) => id)
-  const resolved = await Promise.all(scopes.map((scope) => resolveAmong(deps, org, scope, ids)))
-  const within = await listSelectedAmong(db, org, ids, resolved)
+  const within = await listSelectedAmong(
+    db,
+    org,
+    ids,
+    scopes.map(({ resolved }) => resolved),
+  )
   return (subject, monitor) => {
     if (subject.samplePosition >= monitor.samplePercent) return false
     const at = scopeAt.get(monitor.id)
@@ -49,6 +88,8 @@ export type EvaluationBatch = {
   conversationIds: string[]
   reads?: 'metrics' | 'sound'
   lacks?: 'pinned'
+  /** Only evaluates monitors for which meanings are compared, because they could not be compared at `since`. */
+  postponed?: { since: string; round: number }
 }
 
 /** Returns the subjects that have a result, including failures. */
@@ -77,15 +118,19 @@ const oneVersionEach = (monitors: StoredMonitor[]): StoredMonitor[][] => {
 
 type PinDeps = Pick<EvaluationDeps, 'findPinned' | 'meanings' | 'config'>
 
+type Asked = (subject: Subject, monitor: StoredMonitor) => boolean
+
 /**
  * Finds the versions to evaluate: the monitors' current versions, and the versions that scorecards and experiments have
- * pinned.
+ * pinned. Without `comparesMeanings`, calls no model. `isIncomplete` says that meanings could not be compared, so that
+ * monitors that depend on them are left out.
  */
 export const findQuestions = async (
   deps: PinDeps,
   db: Db,
   org: OrgId,
-  { conversationIds, reads, lacks }: EvaluationBatch,
+  { conversationIds, reads, lacks, postponed }: EvaluationBatch,
+  { comparesMeanings }: { comparesMeanings: boolean },
 ) => {
   const isMeant = (monitor: StoredMonitor) =>
     monitor.kind !== 'scorecard' && (reads === undefined || isReading(monitor, reads))
@@ -95,33 +140,43 @@ export const findQuestions = async (
   const items = await findItemVersions(db, org, all, pinned)
   const older = oneVersionEach(items.monitors.filter(isMeant))
   const lists = oneVersionEach(pinned.monitors.filter(isMeant))
-  if (active.length + older.length + lists.length === 0) return { subjects: [], questions: [] }
+  if (active.length + older.length + lists.length === 0) {
+    return { subjects: [], questions: [], isIncomplete: false }
+  }
   const subjects = await listSubjects(db, org, conversationIds)
   const isAnswered =
     lacks === 'pinned' ? await findAnswered(db, org, subjects, [...pinned.monitors, ...items.monitors]) : () => false
-  const askedByThemselves = await findMonitorsInScope(deps, db, org, subjects, [
-    ...active,
-    ...items.monitors,
-    ...items.scorecards,
-  ])
+  const scoped = [...active, ...items.monitors, ...items.scorecards]
+  const ids = subjects.map(({ id }) => id)
+  const resolved = comparesMeanings ? await resolveScopesIfAvailable(deps, org, ids, scoped) : []
+  const isInScope = await findMonitorsInScope(db, org, subjects, scoped, resolved ?? [])
+  const wasInScope = postponed && (await findMonitorsInScope(db, org, subjects, scoped, []))
+  /** Leaves out what was evaluated without comparing meanings. */
+  const notYet = (askedIn: (isIn: IsInScope) => Asked): Asked => {
+    const asked = askedIn(isInScope)
+    const wasAsked = wasInScope && askedIn(wasInScope)
+    return (subject, monitor) => asked(subject, monitor) && !wasAsked?.(subject, monitor)
+  }
   const questions = [
     {
       monitors: active,
       isPinned: false,
       // If an experiment has pinned a version, only that version evaluates the conversation.
-      asked: (subject: Subject, monitor: StoredMonitor) =>
-        askedByThemselves(subject, monitor) && !pinned.asks(subject.id, monitor),
+      asked: notYet((isIn) => (subject, monitor) => isIn(subject, monitor) && !pinned.asks(subject.id, monitor)),
     },
     ...older.map((monitors) => ({
       monitors,
       isPinned: true,
-      asked: (subject: Subject, monitor: StoredMonitor) =>
-        askedByThemselves(subject, monitor) &&
-        items.isUsed(subject.id, monitor, (scorecard) => askedByThemselves(subject, scorecard)) &&
-        !pinned.asks(subject.id, monitor) &&
-        !isAnswered(subject, monitor),
+      asked: notYet(
+        (isIn) => (subject, monitor) =>
+          isIn(subject, monitor) &&
+          items.isUsed(subject.id, monitor, (scorecard) => isIn(subject, scorecard)) &&
+          !pinned.asks(subject.id, monitor) &&
+          !isAnswered(subject, monitor),
+      ),
     })),
-    ...lists.map((monitors) => ({
+    // Pinned versions are evaluated whatever their scope.
+    ...(postponed ? [] : lists).map((monitors) => ({
       monitors,
       isPinned: true,
       asked: (subject: Subject, monitor: StoredMonitor) =>
@@ -131,5 +186,5 @@ export const findQuestions = async (
     ...question,
     asked: (subject: Subject, monitor: StoredMonitor) => canEvaluate(subject, monitor) && asked(subject, monitor),
   }))
-  return { subjects, questions }
+  return { subjects, questions, isIncomplete: resolved === undefined }
 }

@@ -4,13 +4,16 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { makeAlertRule, makeConversations, makeLaunch, makeMonitor, makeOrganization } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
+import { depsWith } from '../../test/support/deps-with.ts'
 import { exportsOf } from '../../test/support/exports/exports.ts'
 import { readJsonl } from '../../test/support/exports/file-readers.ts'
 import { checkAlertRules } from '../alert-rules/jobs.ts'
 import { hourMs, minuteMs } from '../platform/durations.ts'
 import { ApiError } from '../platform/errors.ts'
+import { orgIdOf } from '../platform/ids.ts'
 import { explainFilter } from './explain.ts'
 import { type Filter, parseFilter } from './filter.ts'
+import { resolve } from './resolve.ts'
 
 const leo = '0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f'
 
@@ -177,6 +180,37 @@ describe('a list', () => {
       expect(await countOf({ similarTo: { ...similarTo, turn: 1 } }, stranger.key)).toBe(0)
     }
   })
+})
+
+it('the nearest conversations are taken from those that the other conditions select', async () => {
+  const { id } = (await call('GET', '/v1/organization', { key })).body
+  const { findSimilar } = deps.meanings
+  // Only the nearest conversation is taken, so conditions that are checked afterwards would leave nothing.
+  const one = depsWith(deps, {
+    meanings: {
+      ...deps.meanings,
+      findSimilar: (org, about, options) => findSimilar(org, about, { ...options, limit: 1 }),
+    },
+  })
+  const similarTo = { ...meaning, minimumSimilarity: 0 }
+  const startOf = async (at: number) => (await call('GET', `/v1/conversations/${ids[at]}`, { key })).body.startedAt
+  const [second, third] = [await startOf(1), await startOf(2)]
+  const nearestOf = async (filter: Filter, among?: Parameters<typeof resolve>[3]) => {
+    const { similarTo: own, anyOf, exclude } = await resolve(one, orgIdOf(id), parseFilter(filter), among)
+    const found = own ?? anyOf?.[0]?.similarTo ?? exclude?.similarTo ?? exclude?.anyOf?.[0]?.similarTo
+    return found?.map(({ conversationId }) => conversationId)
+  }
+  const within = { since: second, until: third }
+  const conversationIds = ids.slice(4, 5)
+  expect(await nearestOf({ similarTo, ...within })).toEqual([ids[1]])
+  expect(await nearestOf({ similarTo }, { conversationIds })).toEqual([ids[4]])
+  expect(await nearestOf({ ...within, anyOf: [{ similarTo }, { text: 'money' }] })).toEqual([ids[1]])
+  expect(await nearestOf({ anyOf: [{ similarTo, conversationIds }, { text: 'money' }] })).toEqual([ids[4]])
+  expect(await nearestOf({ ...within, exclude: { similarTo } })).toEqual([ids[1]])
+  expect(await nearestOf({ exclude: { similarTo, conversationIds } })).toEqual([ids[4]])
+  expect(await nearestOf({ exclude: { conversationIds, anyOf: [{ similarTo }, { text: 'money' }] } })).toEqual([ids[4]])
+  // The conditions of another part say nothing about these conversations.
+  expect(await nearestOf({ similarTo, exclude: { conversationIds } })).toEqual(await nearestOf({ similarTo }))
 })
 
 it('saved views keep the condition, and can sort by similarity only with one', async () => {

@@ -1,5 +1,6 @@
 import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import { type Calendar, type CalendarWindow, listPeriodBounds } from '../platform/db/calendar.ts'
+import type { Clause } from '../platform/db/clause.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { plannedEachTime } from '../platform/db/naming-client.ts'
 import { boundsOfPeriod, type ZonedPeriod } from '../platform/db/periods.ts'
@@ -87,8 +88,6 @@ type Found = Pick<Similar, 'conversationId'>[]
 
 /** A filter for the list, which can also filter by external ID. */
 type Listed = Resolved & { externalId?: string }
-
-export type Clause = RawBuilder<boolean>
 
 /** The columns that conditions use. */
 export const filtered = [
@@ -651,6 +650,40 @@ export const whereAmong = <T extends keyof DB, O>(
     ...soughtClauses(org, selection, 'each'),
     ...otherClauses(selection),
   ]).modifyEnd(eachTime)
+
+/** The conditions that narrow a search by meaning. They are exact, and cheap to check for many conversations. */
+const narrowing = [
+  'agentIds',
+  'agentVersionIds',
+  'agentGroupIds',
+  'companyIds',
+  'channels',
+  'directions',
+  'statuses',
+  'since',
+  'until',
+  'period',
+  'minDurationSeconds',
+  'maxDurationSeconds',
+  'customerId',
+  'reviewStatus',
+  'bucketId',
+  'conversationIds',
+  'findingIds',
+  'tags',
+  'topicIds',
+] as const
+
+export type Narrowing = Pick<Part, (typeof narrowing)[number]>
+
+/**
+ * Returns the conditions of a filter that narrow a search by meaning, so that it only compares conversations that the
+ * filter can select.
+ */
+export const narrowingClauses = (org: OrgId, part: Narrowing): Clause[] => {
+  const own: Narrowing = Object.fromEntries(narrowing.flatMap((name) => (name in part ? [[name, part[name]]] : [])))
+  return [...orderedClauses(own), ...checkedClauses(org, own, 'each')]
+}
 
 /** Returns whether an index in list order finds exactly the selected conversations, so that no other row is read. */
 export const isReadInIndexOrder = (org: OrgId, selection: Listed): boolean =>

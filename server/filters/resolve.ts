@@ -2,7 +2,16 @@ import type { OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import { ApiError } from '../platform/errors.ts'
 import type { Similar } from '../platform/meanings.ts'
-import type { Exclusion, Likeness, Part, Plain, Resolved, Selection } from './queries.ts'
+import {
+  type Exclusion,
+  type Likeness,
+  type Narrowing,
+  narrowingClauses,
+  type Part,
+  type Plain,
+  type Resolved,
+  type Selection,
+} from './queries.ts'
 
 /**
  * Finds the conversations that `similarTo` stands for, because SQL can't compare meanings. Stored filters keep the
@@ -12,19 +21,32 @@ import type { Exclusion, Likeness, Part, Plain, Resolved, Selection } from './qu
 /** The nearest conversations that a condition on the meaning can select. */
 const mostSimilar = 10_000
 
-type Find<Found> = (likeness: Likeness) => Promise<Found>
+/** Finds the conversations that a condition stands for. `around` contains the condition: all of these have to match. */
+type Find<Found> = (likeness: Likeness, around: Narrowing[]) => Promise<Found>
 
-const resolvePart = async <Found>({ similarTo, ...part }: Part, find: Find<Found>): Promise<Part<Found>> =>
-  similarTo ? { ...part, similarTo: await find(similarTo) } : part
+const resolvePart = async <Found>(
+  { similarTo, ...part }: Part,
+  find: Find<Found>,
+  around: Narrowing[],
+): Promise<Part<Found>> => (similarTo ? { ...part, similarTo: await find(similarTo, [...around, part]) } : part)
 
-const resolveParts = async <Found>({ anyOf, ...part }: Exclusion, find: Find<Found>): Promise<Exclusion<Found>> => {
-  const resolved = await resolvePart(part, find)
-  return anyOf ? { ...resolved, anyOf: await Promise.all(anyOf.map((one) => resolvePart(one, find))) } : resolved
+const resolveParts = async <Found>(
+  { anyOf, ...part }: Exclusion,
+  find: Find<Found>,
+  around: Narrowing[],
+): Promise<Exclusion<Found>> => {
+  const resolved = await resolvePart(part, find, around)
+  if (!anyOf) return resolved
+  return { ...resolved, anyOf: await Promise.all(anyOf.map((one) => resolvePart(one, find, [...around, part]))) }
 }
 
-const resolveAll = async <Found>({ exclude, ...own }: Selection, find: Find<Found>): Promise<Selection<Found>> => {
-  const resolved = await resolveParts(own, find)
-  return exclude ? { ...resolved, exclude: await resolveParts(exclude, find) } : resolved
+const resolveAll = async <Found>(
+  { exclude, ...own }: Selection,
+  find: Find<Found>,
+  around: Narrowing[] = [],
+): Promise<Selection<Found>> => {
+  const resolved = await resolveParts(own, find, around)
+  return exclude ? { ...resolved, exclude: await resolveParts(exclude, find, [...around, own]) } : resolved
 }
 
 const comparesMeaning = ({ similarTo }: Part): boolean => similarTo !== undefined
@@ -47,37 +69,44 @@ const unlessUnknown = <Found>(error: unknown, none: Found): Found => {
   throw error
 }
 
-/** Makes a filter ready for SQL. Throws `unavailable` if it compares meanings while that is disabled. */
+/**
+ * Makes a filter ready for SQL. Throws `unavailable` if it compares meanings while that is disabled. `among` has further
+ * conditions: the result is only used for conversations that satisfy them. The result is also limited to the times of the
+ * filter, so it must not be used for other times.
+ */
 export const resolve = (
   deps: Pick<Deps, 'meanings'>,
   org: OrgId,
   selection: Selection,
+  among: Narrowing = {},
 ): Promise<Selection<Similar[]>> =>
-  resolveAll(selection, (likeness) => {
-    const { meaning, minimumSimilarity } = readLikeness(deps, likeness)
-    return deps.meanings
-      .findSimilar(org, meaning, { minimumSimilarity, limit: mostSimilar })
-      .catch((error) => unlessUnknown(error, []))
-  })
+  resolveAll(
+    selection,
+    (likeness, around) => {
+      const { meaning, minimumSimilarity } = readLikeness(deps, likeness)
+      const within = around.flatMap((part) => narrowingClauses(org, part))
+      return deps.meanings
+        .findSimilar(org, meaning, { minimumSimilarity, limit: mostSimilar, within })
+        .catch((error) => unlessUnknown(error, []))
+    },
+    [among],
+  )
 
 /**
- * Makes a filter ready for SQL that only checks these conversations, which may have just arrived. While comparing
- * meanings is disabled, `similarTo` matches nothing, so that other conditions and monitors still work.
+ * Returns a function that makes filters ready for SQL that only checks these conversations, which may have just arrived.
+ * They are embedded once for all filters. While comparing meanings is disabled, `similarTo` matches nothing, so that other
+ * conditions and monitors still work.
  */
-export const resolveAmong = (
-  deps: Pick<Deps, 'meanings' | 'config'>,
-  org: OrgId,
-  selection: Selection,
-  ids: string[],
-): Promise<Resolved> =>
-  resolveAll(selection, async (likeness) => {
-    if (!deps.config.embeddings) return []
-    const { meaning, minimumSimilarity } = readLikeness(deps, likeness)
-    const similarities = await deps.meanings
-      .similarityOf(org, meaning, ids)
-      .catch((error) => unlessUnknown(error, new Map<string, number>()))
-    const own = 'conversationId' in meaning ? meaning.conversationId : undefined
-    return [...similarities]
-      .filter(([id, similarity]) => id !== own && similarity >= minimumSimilarity)
-      .map(([conversationId]) => ({ conversationId }))
-  })
+export const resolveAmong = (deps: Pick<Deps, 'meanings' | 'config'>, org: OrgId, ids: string[]) => {
+  const compare = deps.meanings.compareAmong(org, ids)
+  return (selection: Selection): Promise<Resolved> =>
+    resolveAll(selection, async (likeness) => {
+      if (!deps.config.embeddings) return []
+      const { meaning, minimumSimilarity } = readLikeness(deps, likeness)
+      const similarities = await compare(meaning).catch((error) => unlessUnknown(error, new Map<string, number>()))
+      const own = 'conversationId' in meaning ? meaning.conversationId : undefined
+      return [...similarities]
+        .filter(([id, similarity]) => id !== own && similarity >= minimumSimilarity)
+        .map(([conversationId]) => ({ conversationId }))
+    })
+}

@@ -1,6 +1,7 @@
 import { countChanges, findCheckedState } from '../analytics/days/queries.ts'
 import { findLastArrival } from '../conversations/queries.ts'
-import { judge } from '../evaluations/lifecycle.ts'
+import { evaluateConversations, judge } from '../evaluations/lifecycle.ts'
+import { scoreConversations } from '../evaluations/scorecards/jobs.ts'
 import { getOrganization } from '../organizations/queries.ts'
 import { monthOf } from '../organizations/spending/month.ts'
 import { getSpending } from '../organizations/spending/queries.ts'
@@ -12,6 +13,7 @@ import {
   countJobs,
   countOpenIncidents,
   countPostponed,
+  countWaitingForMeanings,
   type Failing,
   getFileSizes,
   listFailedTranscriptions,
@@ -24,6 +26,7 @@ import {
   listSources,
   listSyncGaps,
   type ModelRequests,
+  type Postponed,
 } from './queries.ts'
 
 /** The checks of an organization's health. Each reports its result in one sentence. */
@@ -50,19 +53,28 @@ const checkIngestion = async (db: Db, org: OrgId, now: Date): Promise<Check> => 
 
 const leastFailures = 5
 
+const spell = (instant: Date): string => `${instant.toISOString().slice(11, 16)} UTC`
+
+/** Says that monitors wait because their scopes compare meanings and the embedding model doesn't answer. */
+const describeWaiting = ({ jobs, nextAt }: Postponed): string => {
+  if (jobs === 0) return ''
+  const next = nextAt ? `, the next time at ${spell(nextAt)}` : ''
+  return `The embedding model is not responding, so monitors with similarTo in their scope will be retried${next}.`
+}
+
 const checkEvaluations = async (db: Db, org: OrgId, now: Date): Promise<Check> => {
+  const waiting = await countWaitingForMeanings(db, org, [evaluateConversations.name, scoreConversations.name])
   const monitors = await listFailingMonitors(db, org, new Date(now.getTime() - dayMs))
   const isDown = monitors.some(({ failed, results }) => failed >= leastFailures && failed * 2 >= results)
   const failed = monitors.reduce((sum, monitor) => sum + monitor.failed, 0)
-  const message =
+  const failures =
     failed === 0
       ? 'No evaluation failed in the last day.'
       : `${count(failed, 'evaluation')} failed in the last day. ${monitors[0]?.reason ?? ''}`.trim()
-  const status = isDown ? 'failing' : failed > 0 ? 'degraded' : 'ok'
+  const status = isDown ? 'failing' : failed > 0 || waiting.jobs > 0 ? 'degraded' : 'ok'
+  const message = `${failures} ${describeWaiting(waiting)}`.trim()
   return { name: 'evaluations', status, message, since: null, details: monitors }
 }
-
-const spell = (instant: Date): string => `${instant.toISOString().slice(11, 16)} UTC`
 
 const isFailingNow = ({ lastFailedAt, lastAnsweredAt }: ModelRequests): boolean =>
   lastFailedAt !== null && (lastAnsweredAt === null || lastFailedAt > lastAnsweredAt)

@@ -162,6 +162,15 @@ export const countPostponed = async (db: Db, org: OrgId, jobName: string): Promi
   return rows[0] ?? { jobs: 0, nextAt: null }
 }
 
+/** Counts the jobs that are tried again because meanings could not be compared. */
+export const countWaitingForMeanings = async (db: Db, org: OrgId, jobNames: string[]): Promise<Postponed> => {
+  const { rows } = await sql<Postponed>`
+    SELECT count(*) AS jobs, min(j.due_at) AS "nextAt" FROM jobs j
+    WHERE j.organization_id = ${org} AND j.name = ANY(${jobNames}::text[]) AND j.state = 'delayed'
+      AND j.payload ? 'postponed'`.execute(db)
+  return rows[0] ?? { jobs: 0, nextAt: null }
+}
+
 export type SyncGaps = { id: string; name: string; gaps: number; reason: string | null }
 
 /** Counts the calls that provider syncs could not fetch. */

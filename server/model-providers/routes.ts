@@ -33,7 +33,7 @@ import {
   ProviderUpdate,
   TestResult,
 } from './schema.ts'
-import { checkSettings, openKeys, sealKeys } from './settings.ts'
+import { addressOf, checkSettings, openKeys, sealKeys } from './settings.ts'
 import { shownInstance, shownPrice, shownProvider } from './shown.ts'
 import { testProvider } from './try-provider.ts'
 
@@ -216,6 +216,9 @@ export const modelProviders = (app: App, deps: Deps): void => {
         change.fallbackProviderIds = checkFallbacks(body.fallbackProviderIds, existing, id)
         if (isDefault) await clearDefaultProvider(trx, actor.org)
         const changed = await updateProvider(trx, actor.org, id, change, clock.now())
+        if (addressOf(kind, stored.settings) !== addressOf(kind, changed.settings)) {
+          await reactions.modelProviderMoved(trx, actor.org, { providerId: id })
+        }
         await recordAudit(trx, actor, 'modelProvider.update', target(id))
         return shownProvider(changed, config)
       }),

@@ -113,7 +113,7 @@ const missingKey = (kind: ProviderKind, { accessKeyId }: ShownSettings, keys: Pr
 type Stored = { settings: ShownSettings; keys: ProviderKeys }
 
 /** Returns the URL that receives the keys. Different paths on a host can have different owners. */
-const addressOf = (kind: ProviderKind, { baseUrl, region }: ShownSettings): string | undefined => {
+export const addressOf = (kind: ProviderKind, { baseUrl, region }: ShownSettings): string | undefined => {
   const url = URL.parse(typeof baseUrl === 'string' ? baseUrl : defaultUrlOf(kind, region))
   return url ? `${url.origin}${url.pathname.replace(/\/+$/, '')}${url.search}` : undefined
 }

@@ -1,10 +1,17 @@
 import { setImmediate } from 'node:timers/promises'
 
-/** The maximum length of a turn of the event loop, short enough to go unnoticed. */
-const turnMs = 25
+/** The usual maximum length of a turn of the event loop, short enough to go unnoticed. */
+const usualTurnMs = 25
 
-/** Does the same as `items.map(change)` for megabytes of data, but lets other requests run in between. */
-export const mapWithPauses = async <T, R>(items: readonly T[], change: (item: T) => R): Promise<R[]> => {
+/**
+ * Does the same as `items.map(change)` for megabytes of data, but lets other requests run in between, whenever a turn of
+ * the event loop has taken `turnMs`.
+ */
+export const mapWithPauses = async <T, R>(
+  items: readonly T[],
+  change: (item: T) => R,
+  turnMs = usualTurnMs,
+): Promise<R[]> => {
   const changed: R[] = []
   let since = performance.now()
   for (const item of items) {

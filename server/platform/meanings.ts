@@ -1,3 +1,4 @@
+import type { Clause } from './db/clause.ts'
 import type { OrgId } from './db/database.ts'
 
 /** A text, a conversation, or one of its turns by index. */
@@ -10,16 +11,20 @@ export type Similar = { conversationId: string; similarity: number; firstTurn: n
 export type Meanings = {
   /**
    * Returns the conversations with the most similar passages, nearest first and each only once. Omits the conversation
-   * that the meaning comes from. Throws `notFound` if that conversation or turn does not exist, and `unavailable` if
-   * search by meaning is disabled.
+   * that the meaning comes from. `within` limits the search to conversations that satisfy conditions on the table
+   * `conversations`. If there are not too many of them, all are compared. Throws `notFound` if the conversation or turn
+   * of the meaning does not exist, and `unavailable` if search by meaning is disabled.
    */
   findSimilar: (
     org: OrgId,
     meaning: Meaning,
-    options: { minimumSimilarity: number; limit: number },
+    options: { minimumSimilarity: number; limit: number; within?: Clause[] },
   ) => Promise<Similar[]>
-  /** Returns how similar conversations are to a meaning. Embeds conversations that are not embedded yet. */
-  similarityOf: (org: OrgId, meaning: Meaning, conversationIds: string[]) => Promise<Map<string, number>>
+  /**
+   * Returns a function that tells how similar these conversations are to a meaning. Its first call reads their vectors, and
+   * embeds those that are not embedded yet.
+   */
+  compareAmong: (org: OrgId, conversationIds: string[]) => (meaning: Meaning) => Promise<Map<string, number>>
   /** Passages with at least this similarity usually have the same meaning. */
   defaultMinimumSimilarity: number
 }

@@ -80,6 +80,8 @@ export type Events = {
   organizationCreated: object
   /** The destination is about to be deleted. */
   destinationDeleted: { destinationId: string }
+  /** The model provider has another address now. */
+  modelProviderMoved: { providerId: string }
   /** The model provider is about to be deleted. The caller has locked it against new references. */
   modelProviderDeleted: { providerId: string; name: string; isDefault: boolean }
   /** The member's row is about to be deleted. */

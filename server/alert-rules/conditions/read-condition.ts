@@ -187,6 +187,19 @@ export const lastWholeWindow = (now: Date, windowMinutes: number): Date => {
 
 type ChangeCondition = ConditionOf<'change'>
 
+/**
+ * Returns a time before which a check at a time reads no conversations: it reads several windows for its chart, the same
+ * window a week earlier, and groups that were silent for a week.
+ */
+export const earliestRead = (
+  { condition, windowMinutes }: Pick<AlertQuestion, 'condition' | 'windowMinutes'>,
+  at: Date,
+) => {
+  const minutes = condition.kind === 'no_data' ? condition.forMinutes : windowMinutes
+  const windows = minutes <= dayMs / minuteMs ? 8 : 4
+  return new Date(at.getTime() - windows * minutes * minuteMs - weekMs - dayMs)
+}
+
 /** Reads, for each group, the two windows that a condition about the change of a field compares. */
 const readPairs = (
   db: Db,

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import Type from 'typebox'
 import { resolve, resolveAmong } from '../../filters/resolve.ts'
 import { batchesOf } from '../../platform/batches.ts'
@@ -12,6 +13,7 @@ import { addConversations } from '../conversations/add-conversations.ts'
 import { lockBucketShared } from '../queries.ts'
 import { weekOf } from '../week.ts'
 import {
+  findQuota,
   hasFollowing,
   listDrawn,
   listFollowing,
@@ -32,8 +34,9 @@ export const offerConversations = defineJob({
   run: async (deps: Deps, { organizationId, conversationIds }, attempt) => {
     const { db, clock } = deps
     const org = organizationId
+    const resolveIn = resolveAmong(deps, org, conversationIds)
     await attemptEach(attempt, await listFollowing(db, org), async (bucket) => {
-      const filters = await resolveAmong(deps, org, bucket.filters, conversationIds)
+      const filters = await resolveIn(bucket.filters)
       const taken = await listTaken(db, org, { ...bucket, filters }, conversationIds)
       if (taken.length === 0) return
       const put = attempt.transaction(async (trx) => {
@@ -48,7 +51,7 @@ export const offerConversations = defineJob({
   },
 })
 
-type News = 'conversations' | 'results' | 'sound' | 'tags' | 'topics'
+type News = 'conversations' | 'results' | 'sound' | 'tags' | 'embedded'
 type OfferDeps = Pick<Deps, 'jobs'>
 
 const offer = async ({ jobs }: OfferDeps, trx: Db, org: OrgId, ids: string[], news: News): Promise<void> => {
@@ -91,7 +94,10 @@ export const offerTaggedToBuckets = (
   { conversationIds }: Offered,
 ): Promise<void> => offer(deps, trx, org, conversationIds, 'tags')
 
-/** Queues the check of conversations with topics in the transaction that stores the topics. */
+/**
+ * Queues the check of embedded conversations in the transaction that stores their vectors and topics. Those that arrived
+ * while the embedding model didn't answer could not be compared before.
+ */
 export const offerEmbeddedToBuckets = (
   deps: OfferDeps,
   trx: Db,
@@ -99,7 +105,7 @@ export const offerEmbeddedToBuckets = (
   { firstPassages }: Events['conversationsEmbedded'],
 ): Promise<void> => {
   const ids = firstPassages.map(({ conversationId }) => conversationId)
-  return offer(deps, trx, org, ids, 'topics')
+  return offer(deps, trx, org, ids, 'embedded')
 }
 
 /** Conversations that arrive more than this long after the end of their week are not sampled. */
@@ -117,17 +123,27 @@ export const drawQuotas = defineSweep({
   listItems: ({ db }, { org, now, after }) =>
     eachOfPages(batchSize, (page) => listUndrawn(db, org, closedBy(now), page), after),
   sweepItem: async (deps, { id }, { org, now, attempt }) => {
-    const draw = () =>
-      attempt.transaction(async (trx) => {
+    const draw = async (): Promise<boolean> => {
+      const read = await findQuota(deps.db, org, id)
+      const week = read && weekOf(read.drawnUntil)
+      if (!week || week.end > closedBy(now)) return false
+      // Comparing meanings can call a model, so it happens before the lock.
+      const filters = await resolve(deps, org, read.filters, {
+        ...(read.agentId !== null && { agentIds: [read.agentId] }),
+        since: week.start.toISOString(),
+        until: week.end.toISOString(),
+      })
+      return attempt.transaction(async (trx) => {
         const bucket = await lockQuota(trx, org, id)
-        const week = bucket && weekOf(bucket.drawnUntil)
-        if (!week || week.end > closedBy(now)) return false
-        const filters = await resolve(deps, org, bucket.filters)
+        if (!bucket) return false
+        // The bucket was changed in the meantime, so it is read again.
+        if (!isDeepStrictEqual(bucket, read)) return true
         const drawn = await listDrawn(trx, org, { ...bucket, filters }, week)
         if (drawn.length > 0) await addConversations(trx, org, bucket, drawn, now)
         await markDrawn(trx, org, id, week.end)
         return true
       })
+    }
     while (await draw()) attempt.signal.throwIfAborted()
   },
 })

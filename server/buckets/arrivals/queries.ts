@@ -7,12 +7,12 @@ import type { Page } from '../../platform/http/paging.ts'
 
 /**
  * Returns whether any bucket checks conversations after this kind of event: when they arrive, when their results
- * arrive, when their sound is measured, when their tags change, or when they get a topic.
+ * arrive, when their sound is measured, when their tags change, or when they are embedded and get a topic.
  */
 export const hasFollowing = async (
   db: Db,
   org: OrgId,
-  news: 'conversations' | 'results' | 'sound' | 'tags' | 'topics',
+  news: 'conversations' | 'results' | 'sound' | 'tags' | 'embedded',
 ): Promise<boolean> => {
   const bucket = await db
     .selectFrom('buckets')
@@ -27,7 +27,10 @@ export const hasFollowing = async (
     )
     .$if(news === 'sound', (query) => query.where(sql<boolean>`jsonb_path_exists(filters, '$.**.sound')`))
     .$if(news === 'tags', (query) => query.where(sql<boolean>`jsonb_path_exists(filters, '$.**.tags')`))
-    .$if(news === 'topics', (query) => query.where(sql<boolean>`jsonb_path_exists(filters, '$.**.topicIds')`))
+    .$if(news === 'embedded', (query) =>
+      query.where(sql<boolean>`(
+        jsonb_path_exists(filters, '$.**.topicIds') OR jsonb_path_exists(filters, '$.**.similarTo'))`),
+    )
     .limit(1)
     .executeTakeFirst()
   return bucket !== undefined
@@ -106,9 +109,8 @@ export const listUndrawn = (db: Db, org: OrgId, endedBy: Date, page: Page) =>
     .$call(nextRows('id', page))
     .execute()
 
-/** Locks a bucket against changes. Returns undefined if it was deleted or no longer has a quota. */
-export const lockQuota = (trx: Db, org: OrgId, id: string) =>
-  trx
+const selectQuota = (db: Db, org: OrgId, id: string) =>
+  db
     .selectFrom('buckets')
     .select([
       ...columns,
@@ -119,8 +121,13 @@ export const lockQuota = (trx: Db, org: OrgId, id: string) =>
     .where('organization_id', '=', org)
     .where('id', '=', id)
     .where('per_week', 'is not', null)
-    .forNoKeyUpdate()
-    .executeTakeFirst()
+
+/** Returns undefined if the bucket was deleted or has no quota. */
+export const findQuota = (db: Db, org: OrgId, id: string) => selectQuota(db, org, id).executeTakeFirst()
+
+/** Locks a bucket against changes. Returns undefined if it was deleted or no longer has a quota. */
+export const lockQuota = (trx: Db, org: OrgId, id: string) =>
+  selectQuota(trx, org, id).forNoKeyUpdate().executeTakeFirst()
 
 export const markDrawn = (trx: Db, org: OrgId, id: string, drawnUntil: Date) =>
   trx

@@ -1,3 +1,4 @@
+import type { Narrowing } from '../../filters/queries.ts'
 import { resolve } from '../../filters/resolve.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
@@ -6,15 +7,16 @@ import { listStretch, type Population, type ResolvedPopulation, type RunPosition
 
 const longestStretch = 4_000
 
-/** Makes the filters of a run ready for SQL. */
+/** Makes the filters of a run ready for SQL. With `among`, they are only used for conversations that satisfy it. */
 export const resolvePopulation = async (
   deps: Pick<Deps, 'meanings'>,
   org: OrgId,
   population: Population,
+  among: Narrowing = population.conversationIds ? { conversationIds: population.conversationIds } : {},
 ): Promise<ResolvedPopulation> => ({
   ...population,
-  filter: await resolve(deps, org, population.filter),
-  scope: await resolve(deps, org, population.scope),
+  filter: await resolve(deps, org, population.filter, among),
+  scope: await resolve(deps, org, population.scope, { ...population.filter, ...among }),
 })
 
 /**
@@ -50,12 +52,12 @@ export const findNextPage = async (
   { size, after }: PageAfter,
 ) => {
   const { db } = deps
-  const of = await resolvePopulation(deps, org, population)
   const found: RunPosition[] = []
   let place = after
   for (let length = size; ; length = Math.min(longestStretch, length * 2)) {
-    const stretch = await listStretch(db, org, of, length, place)
-    found.push(...(await listTaken(db, org, of, stretch)))
+    const stretch = await listStretch(db, org, population, length, place)
+    const among = { conversationIds: stretch.map(({ id }) => id) }
+    found.push(...(await listTaken(db, org, await resolvePopulation(deps, org, population, among), stretch)))
     if (found.length >= size || stretch.length < length) return found.slice(0, size)
     place = stretch.at(-1)
   }

@@ -154,7 +154,7 @@ export const updateRun = (trx: Db, org: OrgId, id: string, change: RunChange) =>
     .catch(explain)
 
 /** Selects completed conversations that match a run's filter, sample, and period. */
-const selectStored = (db: Db, org: OrgId, filter: Resolved, population: ResolvedPopulation) => {
+const selectStored = (db: Db, org: OrgId, filter: Resolved, population: Omit<Population, 'filter' | 'scope'>) => {
   const { samplePercent, storedBefore, conversationIds } = population
   const selected = whereSelected(db.selectFrom('conversations'), org, filter)
     .where('conversations.status', '=', 'completed')
@@ -168,16 +168,10 @@ const selectStored = (db: Db, org: OrgId, filter: Resolved, population: Resolved
 export type RunPosition = { startedAt: Date; id: string }
 
 /** Lists the next candidates in time order, using an index in this order. */
-export const listStretch = (
-  db: Db,
-  org: OrgId,
-  of: ResolvedPopulation,
-  length: number,
-  after: RunPosition | undefined,
-) => {
+export const listStretch = (db: Db, org: OrgId, of: Population, length: number, after: RunPosition | undefined) => {
   const { agentGroupIds: _, text: __, metadata: ___, monitors: ____, match: _____, ...others } = of.filter
   const { metrics: ______, findingIds: _______, tags: ________, topicIds: ___________, ...simple } = others
-  const { anyOf: _________, exclude: __________, ...inOrder } = simple
+  const { anyOf: _________, exclude: __________, similarTo: ____________, ...inOrder } = simple
   return selectStored(db, org, inOrder, of)
     .select(['conversations.id', 'conversations.started_at as startedAt'])
     .$if(after !== undefined, (query) =>

@@ -5,8 +5,9 @@ import { hasScorecards, hasScorecardsOf, listActiveScorecards } from '../../moni
 import { batchesOf } from '../../platform/batches.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { defineJob, OrganizationId } from '../../platform/jobs/define-job.ts'
+import { pauseSecondsAfter } from '../compare-later.ts'
 import type { EvaluationDeps } from '../deps.ts'
-import { findMonitorsInScope } from '../monitors-in-scope.ts'
+import { findMonitorsInScope, resolveScopesIfAvailable } from '../monitors-in-scope.ts'
 import { storeFailures } from '../store-failures.ts'
 import { computeScorecards, type Scoring } from './compute.ts'
 import { lockScorable, type Scorable } from './queries.ts'
@@ -52,13 +53,14 @@ export const scoreStored = async (
 
 /** Returns the current scorecards that apply to conversations, and the versions that experiments have pinned. */
 const findScorings = async (
-  deps: Pick<EvaluationDeps, 'findPinned' | 'meanings' | 'config'>,
+  deps: Pick<EvaluationDeps, 'findPinned'>,
   trx: Db,
   org: OrgId,
   conversations: Scorable[],
+  scopes: NonNullable<Awaited<ReturnType<typeof resolveScopesIfAvailable>>>,
 ): Promise<Scoring[]> => {
   const active = await listActiveScorecards(trx, org)
-  const isInScope = await findMonitorsInScope(deps, trx, org, conversations, active)
+  const isInScope = await findMonitorsInScope(trx, org, conversations, active, scopes)
   const pinned = await deps.findPinned(
     trx,
     org,
@@ -84,19 +86,30 @@ export const scoreConversations = defineJob({
   payload: Type.Object({
     organizationId: OrganizationId,
     conversationIds: Type.Array(Type.String(), { maxItems: batchSize }),
+    /** Meanings could not be compared. `round` is the number of attempts. */
+    postponed: Type.Optional(Type.Object({ round: Type.Integer() })),
   }),
   concurrency: 4,
-  run: (deps: EvaluationDeps, { organizationId: org, conversationIds }, attempt) =>
-    attempt.finish(async (trx) => {
+  run: async (deps: EvaluationDeps, { organizationId: org, conversationIds, postponed }, attempt) => {
+    // Comparing meanings can call a model, so it happens before the lock.
+    const active = await listActiveScorecards(deps.database.dbOf(org), org)
+    const scopes = await resolveScopesIfAvailable(deps, org, conversationIds, active)
+    await attempt.finish(async (trx) => {
       const conversations = await lockScorable(trx, org, conversationIds)
-      const scorings = await findScorings(deps, trx, org, conversations)
+      const scorings = await findScorings(deps, trx, org, conversations, scopes ?? [])
       await computeScorecards(deps, trx, org, { scorings, skipsEmpty: true })
-    }),
+      const round = (postponed?.round ?? 0) + 1
+      const afterSeconds = pauseSecondsAfter(round)
+      if (scopes || afterSeconds === undefined) return
+      const payload = { organizationId: org, conversationIds, postponed: { round } }
+      await deps.jobs.enqueue(trx, scoreConversations, payload, { afterSeconds })
+    })
+  },
   onFailed: async (deps, { organizationId: org, conversationIds }, trx) => {
     const [only, ...others] = conversationIds
     if (only === undefined) return
     if (others.length === 0) {
-      const scorings = await findScorings(deps, trx, org, await lockScorable(trx, org, [only]))
+      const scorings = await findScorings(deps, trx, org, await lockScorable(trx, org, [only]), [])
       // An experiment may have pinned another version of the same scorecard.
       for (const { monitor } of scorings)
         await storeFailures(deps, trx, org, { monitors: [monitor], conversationId: only })

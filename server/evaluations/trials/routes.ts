@@ -11,7 +11,7 @@ import { answers, IdParams, NoQuery } from '../../platform/http/schemas.ts'
 import type { Actor } from '../../platform/identity/actor.ts'
 import { newId } from '../../platform/ids.ts'
 import type { EvaluationDeps } from '../deps.ts'
-import { findMonitorsInScope } from '../monitors-in-scope.ts'
+import { findMonitorsInScope, resolveScopes } from '../monitors-in-scope.ts'
 import { faultsOf, listChosen } from './choose.ts'
 import { compare } from './compare.ts'
 import { listLastJudgments, listNewestResults } from './queries.ts'
@@ -66,11 +66,12 @@ export const monitorTrials = (app: App, deps: EvaluationDeps): void => {
       // The definition was validated for its kind just now, or when it was stored.
       await judge.requireModel(actor.org, definition as JudgeDefinition)
     }
-    const isAsked = await findMonitorsInScope(deps, db, actor.org, subjects, [monitor])
+    const ids = subjects.map(({ id }) => id)
+    const scopes = await resolveScopes(deps, actor.org, ids, [monitor])
+    const isAsked = await findMonitorsInScope(db, actor.org, subjects, [monitor], scopes)
     await recordAudit(db, actor, 'monitor.test', ...targets)
     const asked = subjects.filter((subject) => isAsked(subject, monitor))
     const found = await askMonitor(deps, actor.org, { monitor, subjects: asked, readAt, signal })
-    const ids = subjects.map(({ id }) => id)
     const stored = await listNewestResults(db, actor.org, monitor.id, ids)
     const judgments = await listLastJudgments(db, actor.org, monitor.id, ids)
     return compare(ids, { answers: found, stored, judgments })

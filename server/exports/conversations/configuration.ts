@@ -5,7 +5,6 @@ import { faultsOfSort, type Sort } from '../../filters/sort.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { resolvePeriod } from '../../platform/db/periods.ts'
 import { type Issue, invalidAll } from '../../platform/errors.ts'
-import type { Similar } from '../../platform/meanings.ts'
 import { findTimeZone, timeZoneFault } from '../../platform/time-zone.ts'
 import { type Column, canonicalColumns, faultsOfColumns } from '../../saved-views/columns.ts'
 import { localTime } from '../configuration.ts'
@@ -74,8 +73,8 @@ export const windowOf = async (db: Db, { since, until, period }: Selection): Pro
  * Returns the filter with the fixed times of an export, so that each attempt to generate it selects the same
  * conversations.
  */
-export const selectionOf = (
-  { period: _, ...rest }: Selection<Similar[]>,
+export const selectionOf = <Alike>(
+  { period: _, ...rest }: Selection<Alike>,
   { since, until }: { since: Date; until: Date },
 ) => {
   return { ...rest, since: since.toISOString(), until: until.toISOString() }

@@ -46,7 +46,8 @@ export const makeConversationOrder = async (
     format: config.format,
     reasoning: config.reasoning && config.results.length > 0,
     about: describeConversations(config, { id, createdAt, since, until, names }),
-    selection: selectionOf(await resolve(deps, org, config.filter), { since, until }),
+    // Only conversations of this time can be selected, so the nearest ones are taken from them.
+    selection: selectionOf(await resolve(deps, org, selectionOf(config.filter, { since, until })), { since, until }),
     sorting: parseSort(config.sort, 'sort', config.filter),
     cells: [
       ...withFieldTypes(cells, fields.length > 0 ? await findMonitors(db, org, fields) : []),

@@ -1,12 +1,12 @@
 import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import { batchesOf } from '../../platform/batches.ts'
+import type { Clause } from '../../platform/db/clause.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { boundsOfPeriod } from '../../platform/db/periods.ts'
 import type { DB } from '../../platform/db/tables.ts'
 import type { Page } from '../../platform/http/paging.ts'
 import type { Similar } from '../../platform/meanings.ts'
 import {
-  type Clause,
   checkedClauses,
   eachTime,
   filtered,

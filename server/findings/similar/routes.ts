@@ -8,7 +8,7 @@ import { checkRichText, type RichText } from '../../rich-text/check.ts'
 import { plainText } from '../../rich-text/plain-text.ts'
 import { shown } from '../announce.ts'
 import { getFinding } from '../queries.ts'
-import { listOpenTexts } from './queries.ts'
+import { listOpenHashes, listTexts } from './queries.ts'
 import { FindingDraft, SimilarFindings } from './schema.ts'
 
 /** The maximum number of findings to compare: the newest open ones. */
@@ -24,9 +24,11 @@ export const similarFindings = (app: App, deps: Deps): void => {
   const { db } = deps
 
   const findSimilar = async (org: OrgId, draft: Described) => {
-    const open = await listOpenTexts(db, org, mostCompared)
-    const similarities = await compareTexts(deps, org, textOf(draft), open.map(textOf))
-    return open
+    const others = await listOpenHashes(db, org, mostCompared)
+    const readTexts = async (ids: string[]) =>
+      new Map((await listTexts(db, org, ids)).map((finding) => [finding.id, textOf(finding)]))
+    const similarities = await compareTexts(deps, org, textOf(draft), { others, readTexts })
+    return others
       .map(({ id }, at) => ({ id, similarity: similarities[at] ?? 0 }))
       .filter(({ similarity }) => similarity >= defaultMinimumSimilarity)
       .sort((a, b) => b.similarity - a.similarity)

@@ -507,7 +507,7 @@ CREATE TABLE conversation_passages (
   vector bytea NOT NULL,
   first_turn integer NOT NULL,
   last_turn integer NOT NULL,
-  CONSTRAINT conversation_passages_pkey PRIMARY KEY (organization_id, conversation_id, "position"),
+  CONSTRAINT conversation_passages_pkey PRIMARY KEY (organization_id, conversation_id, "position") INCLUDE (model, code),
   CONSTRAINT conversation_passages_conversation_fkey FOREIGN KEY (organization_id, conversation_id) REFERENCES conversation_embeddings(organization_id, conversation_id) ON DELETE CASCADE
 );
 CREATE INDEX conversation_passages_cell_idx ON public.conversation_passages USING btree (organization_id, model, cell) INCLUDE (conversation_id, "position", code);

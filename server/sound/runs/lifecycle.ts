@@ -188,7 +188,8 @@ const advance = async (
   const last = page.at(-1)
   if (!last) return false
   const ids = page.map(({ id }) => id)
-  const matching = await listMatching(deps.db, org, await resolve(deps, org, run.filter), ids)
+  const filter = await resolve(deps, org, run.filter, { conversationIds: ids })
+  const matching = await listMatching(deps.db, org, filter, ids)
   for (const id of ids.filter((one) => matching.has(one))) {
     attempt.signal.throwIfAborted()
     if (!(await measureNext(deps, attempt, org, run, id))) return false
