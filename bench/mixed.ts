@@ -8,9 +8,12 @@ import { once } from 'node:events'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { unpackChromium } from '../e2e/chromium.ts'
 import { startDemo } from '../e2e/demo.ts'
 import { sessionOf } from '../e2e/people.ts'
+import { connectTo } from '../test/faults/database.ts'
+import { requestBuild } from '../test/support/topics.ts'
 import { makeCertificate } from './certificate.ts'
 import { openAlertProbes } from './mixed/alerts.ts'
 import type { BackgroundResult, BackgroundTask } from './mixed/background-load.ts'
@@ -40,6 +43,36 @@ const runBeside = async (task: BackgroundTask): Promise<BackgroundResult> => {
   return done as BackgroundResult
 }
 
+type Progress = { enabled: boolean; embedded: number; waiting: number }
+type Topics = { builtAt: string | null; data: object[] }
+
+/** Says how far embeddings and topics are, which the service computes during the load. */
+const describeMeanings = async (origin: string, key: string): Promise<string> => {
+  // The schemas of the responses have these properties.
+  const read = async <T>(path: string) =>
+    (await (await fetch(new URL(path, origin), { headers: { authorization: `Bearer ${key}` } })).json()) as T
+  const { enabled, embedded, waiting } = await read<Progress>('/v1/embeddings')
+  const { builtAt, data } = await read<Topics>('/v1/topics')
+  const conversations = `${embedded.toLocaleString('en')} conversations embedded, ${waiting.toLocaleString('en')} waiting`
+  const topics = builtAt === null ? 'not built' : `${data.length} built at ${builtAt}`
+  return `embeddings ${enabled ? 'on' : 'off'}: ${conversations}; topics: ${topics}`
+}
+
+const mostBuildingMs = 300_000
+
+/** Builds topics, so that conversations are assigned to them during the load. */
+const buildTopics = async (origin: string, key: string): Promise<void> => {
+  const database = await connectTo(dataDir)
+  const { rows } = await database.query('SELECT DISTINCT organization_id AS id FROM embedding_progress')
+  for (const { id } of rows) await requestBuild(database, id)
+  await database.end()
+  const until = performance.now() + mostBuildingMs
+  while ((await describeMeanings(origin, key)).endsWith('not built')) {
+    if (performance.now() > until) throw new Error('topics were not built in five minutes')
+    await sleep(1_000)
+  }
+}
+
 const limits = await readLimits()
 const folder = await mkdtemp(join(tmpdir(), 'earshot-bench-'))
 await chmod(folder, 0o711)
@@ -65,6 +98,7 @@ const server = await startServer(join(import.meta.dirname, '../bin/earshot'), ['
 })
 try {
   const { origin } = server
+  await buildTopics(origin, demo.key)
   const world = await prepare(origin, demo.key)
   const traffic = openTraffic(world)
   const alerts = await openAlertProbes(world, Math.ceil((minutes * 60_000) / alertEveryMs), certificate)
@@ -90,7 +124,7 @@ try {
   print(`warming up for ${warmUpMs / 1_000} s`)
   await runStreams(streams, performance.now() + warmUpMs)
 
-  print(`${minutes} minutes of load`)
+  print(`${minutes} minutes of load, with ${await describeMeanings(origin, demo.key)}`)
   const madeBefore = traffic.told().made
   const until = performance.now() + minutes * 60_000
   const [measured, samples, { exported, visits }] = await Promise.all([
@@ -99,6 +133,7 @@ try {
     runBeside({ world, chromium, tour: { origin, cookie, paths }, ms: minutes * 60_000 }),
   ])
 
+  print(`afterwards, ${await describeMeanings(origin, demo.key)}`)
   const statuses = new Map<number | string, number>()
   let answered = 0
   for (const { name, latencies, statuses: each } of measured) {

@@ -50,5 +50,27 @@ export const openPlans = async (settings: SessionSettings = {}) => {
     return { answer, statements: plans.length, pages, nodes: plans.flatMap(nodesOf) }
   }
 
-  return { connection, pool, db, explain }
+  /**
+   * Loads tables as a restored dump does: builds their indexes once at the end, and does not check foreign keys for each
+   * row.
+   */
+  const load = async (tables: string[], statements: string[]): Promise<void> => {
+    const loaded = `(${tables.map((table) => `'${table}'::regclass`).join(', ')})`
+    const { rows: indexes } = await pool.query<{ name: string; definition: string }>(`
+      SELECT indexrelid::regclass::text AS name, pg_get_indexdef(indexrelid) AS definition FROM pg_index
+      WHERE indrelid IN ${loaded} AND NOT indisunique`)
+    const { rows: keys } = await pool.query<{ table: string; name: string; definition: string }>(`
+      SELECT conrelid::regclass::text AS table, conname AS name, pg_get_constraintdef(oid) AS definition
+      FROM pg_constraint WHERE contype = 'f' AND conrelid IN ${loaded}`)
+    for (const { name } of indexes) await pool.query(`DROP INDEX ${name}`)
+    for (const { table, name } of keys) await pool.query(`ALTER TABLE ${table} DROP CONSTRAINT ${name}`)
+    for (const statement of statements) await pool.query(statement)
+    for (const { definition } of indexes) await pool.query(definition)
+    for (const { table, name, definition } of keys) {
+      await pool.query(`ALTER TABLE ${table} ADD CONSTRAINT ${name} ${definition} NOT VALID`)
+    }
+    await pool.query('VACUUM ANALYZE')
+  }
+
+  return { connection, pool, db, explain, load }
 }

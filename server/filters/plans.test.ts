@@ -15,7 +15,7 @@ const { describe } = onPlainPostgres('reads plans of one node')
 const conversationCount = 250_000
 const transcriptCount = 50_000
 
-const { pool, db, explain } = await openPlans({ maintenance_work_mem: '256MB' })
+const { db, explain, load } = await openPlans({ maintenance_work_mem: '256MB' })
 
 const id = (kind: number, number: number) => `0197a3b0-000${kind}-7000-8000-${String(number).padStart(12, '0')}`
 /** Returns an SQL expression for the same ID. */
@@ -118,30 +118,9 @@ const tags = `
   FROM generate_series(0, ${conversationCount - 1}) n, unnest('{common,rare,other}'::text[]) tag
   WHERE CASE tag WHEN 'common' THEN n % 7 = 0 WHEN 'rare' THEN n % 5000 = 3 AND n % 7 > 0 ELSE true END`
 
-/**
- * Loads the data as a restored dump does: builds indexes once at the end, and does not check foreign keys for each row.
- */
-const load = async () => {
-  const tables = `('conversations'::regclass, 'transcripts'::regclass, 'bucket_conversations'::regclass,
-    'conversation_tags'::regclass)`
-  const { rows: indexes } = await pool.query<{ name: string; definition: string }>(`
-    SELECT indexrelid::regclass::text AS name, pg_get_indexdef(indexrelid) AS definition FROM pg_index
-    WHERE indrelid IN ${tables} AND NOT indisunique`)
-  const { rows: keys } = await pool.query<{ table: string; name: string; definition: string }>(`
-    SELECT conrelid::regclass::text AS table, conname AS name, pg_get_constraintdef(oid) AS definition
-    FROM pg_constraint WHERE contype = 'f' AND conrelid IN ${tables}`)
-  for (const { name } of indexes) await pool.query(`DROP INDEX ${name}`)
-  for (const { table, name } of keys) await pool.query(`ALTER TABLE ${table} DROP CONSTRAINT ${name}`)
-  const statements = [...names, conversations, transcripts, monitors, results, ...buckets, tags]
-  for (const statement of statements) await pool.query(statement)
-  for (const { definition } of indexes) await pool.query(definition)
-  for (const { table, name, definition } of keys) {
-    await pool.query(`ALTER TABLE ${table} ADD CONSTRAINT ${name} ${definition} NOT VALID`)
-  }
-  await pool.query('VACUUM ANALYZE')
-}
+const tables = ['conversations', 'transcripts', 'bucket_conversations', 'conversation_tags']
 
-beforeAll(load, 180_000)
+beforeAll(() => load(tables, [...names, conversations, transcripts, monitors, results, ...buckets, tags]), 180_000)
 
 /** Returns the plans of the statements that `run` sends. */
 const watch = async <T>(run: () => Promise<T>) => {

@@ -76,16 +76,25 @@ export const countByTopic = async (db: Db, org: OrgId, { previousSince, bounds }
   return rows
 }
 
-/** Lists the conversations of a topic, or of all topics of a group, most typical first. */
+/**
+ * Lists the conversations of a topic, or of all topics of a group, most typical first. An index contains those of each topic
+ * in this order, so no more than a page of each is read.
+ */
 export const listConversations = async (db: Db, org: OrgId, topicIds: string[], { limit, after }: Page) => {
   const [similarity, conversationId] = after?.split(' ') ?? []
+  const isAfter =
+    similarity === undefined
+      ? sql`true`
+      : sql`o.similarity <= ${similarity}::float8
+          AND (o.similarity < ${similarity}::float8 OR o.conversation_id > ${conversationId}::uuid)`
   const { rows } = await sql<{ conversationId: string; topicId: string; similarity: number; startedAt: Date }>`
-    SELECT conversation_id AS "conversationId", topic_id AS "topicId", similarity, started_at AS "startedAt"
-    FROM conversation_topics
-    WHERE organization_id = ${org} AND topic_id = ANY(${topicIds}::uuid[])
-      AND (${similarity ?? null}::float8 IS NULL
-        OR (-similarity, conversation_id) > (-${similarity ?? null}::float8, ${conversationId ?? null}::uuid))
-    ORDER BY similarity DESC, conversation_id LIMIT ${limit + 1}`.execute(db)
+    SELECT p.conversation_id AS "conversationId", p.topic_id AS "topicId", p.similarity, p.started_at AS "startedAt"
+    FROM unnest(${topicIds}::uuid[]) AS t(id)
+    CROSS JOIN LATERAL (
+      SELECT o.conversation_id, o.topic_id, o.similarity, o.started_at FROM conversation_topics o
+      WHERE o.organization_id = ${org} AND o.topic_id = t.id AND ${isAfter}
+      ORDER BY o.similarity DESC, o.conversation_id LIMIT ${limit + 1}) AS p
+    ORDER BY p.similarity DESC, p.conversation_id LIMIT ${limit + 1}`.execute(db)
   return rows
 }
 
