@@ -65,6 +65,7 @@ import {
   publishTagged,
 } from './stream/publish.ts'
 import { assignEmbedded } from './topics/assign.ts'
+import { buildFirst } from './topics/jobs.ts'
 import { checkTranscriptionModel, refuseWhileTranscribing } from './transcriptions/check-model.ts'
 import { estimateTranscriptions, whyNothingIsTranscribed } from './transcriptions/estimate.ts'
 import {
@@ -96,7 +97,7 @@ const consequences: { [Event in keyof Events]: Reaction<Event>[] } = {
     offerConversationsToBuckets,
     publishStored,
   ],
-  conversationsEmbedded: [assignEmbedded, offerEmbeddedToBuckets],
+  conversationsEmbedded: [assignEmbedded, buildFirst, offerEmbeddedToBuckets],
   conversationsErasing: [
     noteChanges,
     noteChangedHours,

@@ -261,6 +261,7 @@ const bodies: Record<string, () => Partial<TestCall>> = {
   createAlertRule: () => ({ body: { name: 'Silence', condition: { kind: 'no_data', forMinutes: 60 } } }),
   previewAlertRule: () => ({ body: { condition: { kind: 'no_data', forMinutes: 60 } } }),
   muteAlertRule: () => ({ body: { until: null } }),
+  mergeTopic: () => ({ body: { into: null } }),
   createAgent: () => ({ body: { name: 'Leo', channel: 'voice' } }),
   updateAgent: () => ({ body: { name: 'Leo' } }),
   updateConversation: () => ({ body: { customerId: unique() } }),

@@ -56,3 +56,6 @@ export const withoutMean = (vectors: Vectors, mean: Float32Array): Vectors => {
   }
   return centered
 }
+
+/** Reads stored floats. A stored value can start at any byte, so it is copied. */
+export const readFloats = (stored: Uint8Array): Float32Array => new Float32Array(Uint8Array.from(stored).buffer)

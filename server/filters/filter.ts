@@ -289,7 +289,7 @@ const fields = {
   ),
   findingIds: List(Id, 'Attached to any of these findings.'),
   tags: List(Tag, 'With any of these tags.'),
-  topicIds: List(Id, 'About any of these topics, or any topic of these groups.'),
+  topicIds: List(Id, 'About any of these topics, topics merged into them, or any topic of these groups.'),
   similarTo: Type.Optional(SimilarTo),
 }
 

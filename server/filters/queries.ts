@@ -567,7 +567,8 @@ const soughtClauses = (
       SELECT o.conversation_id FROM conversation_topics o
       WHERE o.organization_id = ${org} AND o.topic_id IN (
         SELECT t.id FROM topics t WHERE t.organization_id = ${org}
-          AND (t.id = ANY(${topicIds}::uuid[]) OR t.group_id = ANY(${topicIds}::uuid[]))))`)
+          AND (t.id = ANY(${topicIds}::uuid[]) OR t.group_id = ANY(${topicIds}::uuid[])
+            OR t.merged_into_id = ANY(${topicIds}::uuid[]) AND t.ended_at IS NULL)))`)
   }
   clauses.push(...metadata.filter(isSought).map(metadataClause))
   clauses.push(...metrics.map((condition) => metricClause(org, condition)))

@@ -3,7 +3,7 @@
 
 import { type KnownClusters, nearestCluster } from '../clustering/find-clusters.ts'
 import type { Nearest } from '../clustering/k-means.ts'
-import { makeVectors, normalize, vectorAt } from '../clustering/vectors.ts'
+import { makeVectors, normalize, readFloats, vectorAt } from '../clustering/vectors.ts'
 import { lockNamedConversations } from '../conversations/queries.ts'
 import { dimensions } from '../embeddings/encoder/sentence-encoder.ts'
 import { joinVectors, readVector } from '../embeddings/vectors.ts'
@@ -22,9 +22,6 @@ type Build = { number: number; ofModels: Map<number, Topics> }
 /** The newest builds of organizations that have recently assigned conversations. */
 const cache = new Map<string, Build>()
 const mostCached = 64
-
-/** Reads floats. Copies them, because a stored value can start at an offset that is not a multiple of 4. */
-const readFloats = (stored: Buffer): Float32Array => new Float32Array(Uint8Array.from(stored).buffer)
 
 const readTopics = async (db: Db, org: OrgId): Promise<Build['ofModels']> => {
   const rows = Map.groupBy(await listCenters(db, org), ({ model }) => model)

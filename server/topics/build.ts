@@ -3,17 +3,15 @@
 import type { Found } from '../clustering/find-clusters.ts'
 import { type Cluster, type Matched, matchClusters } from '../clustering/match.ts'
 import { vectorAt } from '../clustering/vectors.ts'
-import { readTurns } from '../conversations/ingest/tasks.ts'
 import { findCurrentModel } from '../embeddings/model-numbers.ts'
-import { passagesOf } from '../embeddings/passages.ts'
 import { joinVectors } from '../embeddings/vectors.ts'
-import { batchesOf } from '../platform/batches.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import { dayMs } from '../platform/durations.ts'
 import { newId } from '../platform/ids.ts'
 import type { Attempt } from '../platform/jobs/define-job.ts'
 import { findInProcess, labelInProcess } from './clustering/run.ts'
+import { rootsAfter } from './merged.ts'
 import {
   type BuiltTopic,
   type Change,
@@ -23,7 +21,6 @@ import {
   type FirstPassage,
   insertChanges,
   listBuilds,
-  listTexts,
   listTopics,
   listTopicsOf,
   replaceBuild,
@@ -31,6 +28,7 @@ import {
   sampleFirstPassages,
   storeTopics,
 } from './queries.ts'
+import { readRequests } from './requests.ts'
 
 /**
  * The minimum number of conversations, because clusters of fewer would be coincidences. Only conversations that were
@@ -44,7 +42,6 @@ const mostConversations = 10_000
 const sampledDays = 90
 /** The number of most typical conversations with texts that name a topic. */
 const textsEach = 100
-const textsAtOnce = 100
 const keptDays = 90
 
 type Sampled = { model: number; sample: FirstPassage[]; found: Found }
@@ -102,18 +99,6 @@ const clustersOf = ({ model, sample, found }: Sampled): Made[] =>
       },
     ]
   })
-
-/** Returns the customer's first request in each conversation that still exists. */
-const readRequests = async ({ database, threads }: Deps, org: OrgId, ids: string[]): Promise<Map<string, string>> => {
-  const requests = new Map<string, string>()
-  for (const some of batchesOf(ids, textsAtOnce)) {
-    for (const { id, content, format, startedAt } of await listTexts(database.dbOf(org), org, some)) {
-      const [first] = passagesOf(await readTurns(threads, org, content, { provider: format, startedAt }))
-      if (first) requests.set(id, first.text)
-    }
-  }
-  return requests
-}
 
 type Named = { terms: string[][]; groupTerms: Map<string, string[]> }
 
@@ -176,6 +161,7 @@ const matchTopics = async (db: Db, org: OrgId, made: Made[], groups: string[]) =
     members: new Set(made.flatMap((one) => (one.group === group ? [...one.members] : []))),
   }))
   return {
+    known,
     topics: matchLevel(
       known.filter(({ isGroup }) => !isGroup),
       membersOf,
@@ -196,20 +182,25 @@ const storeBuild = async (deps: Deps, trx: Db, org: OrgId, { number, sampled, ma
   const models = sampled.map(({ model, found }) => ({ model, mean: bufferOf(found.mean) }))
   if (!(await replaceBuild(trx, org, { number, builtAt, models }))) throw new Error('Another build was faster')
   const groupNames = [...named.groupTerms.keys()]
-  const { topics, groups } = await matchTopics(trx, org, made, groupNames)
+  const { known, topics, groups } = await matchTopics(trx, org, made, groupNames)
+  const roots = rootsAfter(known, { ids: topics.ids, splits: topics.matched.splits, ended: endedOf(topics) })
   const groupIds = new Map(groupNames.map((group, at) => [group, groups.ids[at] ?? null]))
   const built: BuiltTopic[] = groupNames.map((group, at) => ({
     id: groups.ids[at] ?? '',
     groupId: null,
+    mergedIntoId: null,
     isGroup: true,
     terms: named.groupTerms.get(group) ?? [],
     model: null,
     center: null,
     bound: null,
   }))
-  for (const [at, { model, group, center, bound }] of made.entries()) {
-    const [id, groupId] = [topics.ids[at] ?? '', groupIds.get(group) ?? null]
-    built.push({ id, groupId, isGroup: false, terms: named.terms[at] ?? [], model, center, bound })
+  const groupOf = new Map(made.map(({ group }, at) => [topics.ids[at] ?? '', groupIds.get(group) ?? null]))
+  for (const [at, { model, center, bound }] of made.entries()) {
+    const id = topics.ids[at] ?? ''
+    const mergedIntoId = roots.get(id) ?? null
+    const groupId = groupOf.get(mergedIntoId ?? id) ?? null
+    built.push({ id, groupId, mergedIntoId, isGroup: false, terms: named.terms[at] ?? [], model, center, bound })
   }
   await storeTopics(trx, org, built, builtAt)
   await endTopics(trx, org, [topics, groups].flatMap(endedOf), builtAt)

@@ -28,11 +28,12 @@ const counts = [
 ]
 
 describe('figures', () => {
-  const { conversations, outliers, ofTopics } = computeFigures(topics, counts, 2)
+  const { conversations, byDay, outliers, ofTopics } = computeFigures(topics, counts, 2)
   const of = (id: string) => ofTopics.find((one) => one.topic.id === id)?.figures
 
   it('are shares of all conversations, with the previous period', () => {
     expect(conversations).toBe(100)
+    expect(byDay).toEqual([60, 40])
     expect(of('a')).toMatchObject({ conversations: 30, previousShare: 0.3, trend: [10, 20] })
     expect(of('a')?.share?.value).toBe(0.3)
     expect(of('b')).toMatchObject({ conversations: 5, previousShare: 0, trend: [0, 5] })
@@ -44,6 +45,14 @@ describe('figures', () => {
 
   it('count topics that ended as outliers', () => {
     expect(outliers).toMatchObject({ conversations: 25, trend: [10, 15], previousShare: 0.6 })
+  })
+
+  it('of a merged topic belong to the topic it was merged into, and its group', () => {
+    const merged = topics.map((one) => (one.id === 'c' ? { ...one, mergedIntoId: 'a', groupId: 'group' } : one))
+    const figures = new Map(computeFigures(merged, counts, 2).ofTopics.map((one) => [one.topic.id, one.figures]))
+    expect(figures.has('c')).toBe(false)
+    expect(figures.get('a')).toMatchObject({ conversations: 70, previousShare: 0.4, trend: [50, 20] })
+    expect(figures.get('group')).toMatchObject({ conversations: 75, trend: [50, 25] })
   })
 
   it('are sorted by change or by size', () => {

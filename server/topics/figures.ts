@@ -23,9 +23,12 @@ export const surpriseOf = (
   return variance === 0 ? 0 : (now.some / now.all - before.some / before.all) / Math.sqrt(variance)
 }
 
-/** Adds up the counts of each topic and each group. Outliers have the key null. */
+/**
+ * Adds up the counts of each topic and each group. Merged topics count as the one they were merged into. Outliers have
+ * the key null.
+ */
 const countEach = (topics: StoredTopic[], counts: TopicCount[], days: number): Map<string | null, Counted> => {
-  const groupOf = new Map(topics.map(({ id, groupId }) => [id, groupId]))
+  const byId = new Map(topics.map((topic) => [topic.id, topic]))
   const counted = new Map<string | null, Counted>()
   const add = (key: string | null, { interval, conversations }: TopicCount) => {
     const own = counted.get(key) ?? { trend: Array.from({ length: days }, () => 0), before: 0 }
@@ -34,10 +37,10 @@ const countEach = (topics: StoredTopic[], counts: TopicCount[], days: number): M
     else own.trend[interval] = (own.trend[interval] ?? 0) + conversations
   }
   for (const count of counts) {
-    const groupId = count.topicId === null ? undefined : groupOf.get(count.topicId)
-    // Until they are assigned again, conversations can belong to topics that have ended.
-    add(groupId === undefined ? null : count.topicId, count)
-    if (groupId) add(groupId, count)
+    // Conversations can have topics that ended until they are assigned again.
+    const topic = count.topicId === null ? undefined : byId.get(count.topicId)
+    add(topic ? (topic.mergedIntoId ?? topic.id) : null, count)
+    if (topic?.groupId) add(topic.groupId, count)
   }
   return counted
 }
@@ -60,10 +63,17 @@ export const computeFigures = (topics: StoredTopic[], counts: TopicCount[], days
   }
   const counted = countEach(topics, counts, days)
   const nothing = () => ({ trend: Array.from({ length: days }, () => 0), before: 0 })
+  const byDay = Array.from({ length: days }, () => 0)
+  for (const { interval, conversations } of counts) {
+    if (interval >= 0) byDay[interval] = (byDay[interval] ?? 0) + conversations
+  }
   return {
     conversations: all.now,
+    byDay,
     outliers: figuresOf(counted.get(null) ?? nothing(), all),
-    ofTopics: topics.map((topic) => ({ topic, figures: figuresOf(counted.get(topic.id) ?? nothing(), all) })),
+    ofTopics: topics
+      .filter(({ mergedIntoId }) => mergedIntoId === null)
+      .map((topic) => ({ topic, figures: figuresOf(counted.get(topic.id) ?? nothing(), all) })),
   }
 }
 

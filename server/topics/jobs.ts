@@ -1,7 +1,8 @@
-import type { OrgId } from '../platform/db/database.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import { dayMs, hourMs } from '../platform/durations.ts'
 import { currentTime, defineSweep } from '../platform/jobs/define-sweep.ts'
+import type { Events } from '../platform/reactions.ts'
 import { assignPage } from './assign.ts'
 import { buildTopics } from './build.ts'
 import { listBuilds, listBuiltAllOrgs, listEmbeddingAllOrgs, listToAssign } from './queries.ts'
@@ -66,3 +67,18 @@ export const buildDaily = defineSweep({
     })
   },
 })
+
+/** Conversations that arrive together are part of the first build. */
+const firstBuildSeconds = 60
+
+/** Builds topics for the first time soon after enough conversations are embedded, instead of at the next full hour. */
+export const buildFirst = async (
+  { jobs }: Pick<Deps, 'jobs'>,
+  trx: Db,
+  org: OrgId,
+  { firstPassages }: Events['conversationsEmbedded'],
+): Promise<void> => {
+  if (firstPassages.length === 0 || (await listBuilds(trx, org)).length > 0) return
+  const options = { singletonKey: 'first', afterSeconds: firstBuildSeconds }
+  await jobs.enqueue(trx, buildDaily, { organizationId: org }, options)
+}

@@ -5,9 +5,11 @@ import type { OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import { invalid } from '../platform/errors.ts'
 import { readTimeZone } from '../platform/time-zone.ts'
+import { share } from '../statistics/agreement.ts'
 import { countSampled, fewestConversations } from './build.ts'
+import { coveringByTopic } from './coverage.ts'
 import { bySize, bySurprise, computeFigures } from './figures.ts'
-import { countByTopic, listBuilds, listTopics, type StoredTopic } from './queries.ts'
+import { countByTopic, countResultsByTopic, listBuilds, listTopics, type StoredTopic } from './queries.ts'
 
 const mostDays = 400
 
@@ -18,15 +20,10 @@ export const shown = ({ label, terms, ...topic }: StoredTopic) => ({
   hasOwnLabel: label !== null,
 })
 
-type Query = {
-  since?: string | undefined
-  until?: string | undefined
-  timezone: string
-  sort: 'surprise' | 'size'
-  hidden: boolean
-}
+type Period = { since?: string | undefined; until?: string | undefined; timezone: string }
+type Query = Period & { sort: 'surprise' | 'size'; hidden: boolean }
 
-const readCounts = async (deps: Deps, org: OrgId, query: Query) => {
+const readCounts = async (deps: Deps, org: OrgId, query: Period) => {
   const until = query.until === undefined ? deps.clock.now() : new Date(query.until)
   const start = query.since === undefined ? undefined : new Date(query.since)
   if (start && until <= start) throw invalid(query.until ? 'until' : 'since', 'must be later than since')
@@ -36,7 +33,9 @@ const readCounts = async (deps: Deps, org: OrgId, query: Query) => {
     const since = bounds[0] ?? until
     const previousSince = new Date(2 * since.getTime() - until.getTime())
     const counts = await countByTopic(on, org, { previousSince, bounds })
-    return { since, until, days: bounds.slice(0, -1), counts, topics: await listTopics(on, org) }
+    const topics = await listTopics(on, org)
+    const covering = coveringByTopic(topics, await countResultsByTopic(on, org))
+    return { since, until, days: bounds.slice(0, -1), counts, topics, covering }
   })
 }
 
@@ -53,22 +52,50 @@ const withoutHidden = (topics: StoredTopic[]): Set<string> => {
   return new Set(visible.map(({ id }) => id))
 }
 
-export const listWithFigures = async (deps: Deps, org: OrgId, query: Query) => {
+/** Computes the figures of all topics in a period. */
+const readPeriod = async (deps: Deps, org: OrgId, query: Period) => {
   const [build] = await listBuilds(deps.db, org)
-  const { since, until, days, counts, topics } = await readCounts(deps, org, query)
-  const { conversations, outliers, ofTopics } = computeFigures(topics, counts, days.length)
-  const visible = withoutHidden(topics)
+  const { since, until, days, counts, topics, covering } = await readCounts(deps, org, query)
+  const { ofTopics, conversations, byDay, outliers } = computeFigures(topics, counts, days.length)
   return {
-    builtAt: build?.builtAt ?? null,
-    missing: build ? 0 : await countMissing(deps, org),
-    since,
-    until,
-    days,
-    conversations,
+    period: {
+      builtAt: build?.builtAt ?? null,
+      missing: build ? 0 : await countMissing(deps, org),
+      since,
+      until,
+      days,
+      conversations,
+      conversationsByDay: byDay,
+    },
     outliers,
-    data: ofTopics
-      .filter(({ topic }) => query.hidden || visible.has(topic.id))
-      .sort(query.sort === 'size' ? bySize : bySurprise)
-      .map(({ topic, figures }) => ({ ...shown(topic), ...figures })),
+    visible: withoutHidden(topics),
+    ofTopics: ofTopics.map(({ topic, figures }) => ({ topic, figures, monitors: covering.get(topic.id) ?? [] })),
+  }
+}
+
+type OfTopic = Awaited<ReturnType<typeof readPeriod>>['ofTopics'][number]
+
+const listed = ({ topic, figures, monitors }: OfTopic) => ({ ...shown(topic), ...figures, monitors })
+
+export const listWithFigures = async (deps: Deps, org: OrgId, query: Query) => {
+  const { period, outliers, visible, ofTopics } = await readPeriod(deps, org, query)
+  const data = ofTopics
+    .filter(({ topic }) => query.hidden || visible.has(topic.id))
+    .sort(query.sort === 'size' ? bySize : bySurprise)
+    .map(listed)
+  return { ...period, outliers, data }
+}
+
+/** Lists the topics that no monitor covers, largest first, and their share of all conversations. */
+export const listUncovered = async (deps: Deps, org: OrgId, query: Period) => {
+  const { period, visible, ofTopics } = await readPeriod(deps, org, query)
+  const uncovered = ofTopics
+    .filter(({ topic, monitors }) => !topic.isGroup && visible.has(topic.id) && monitors.length === 0)
+    .sort(bySize)
+  const conversations = uncovered.reduce((sum, { figures }) => sum + figures.conversations, 0)
+  return {
+    ...period,
+    uncovered: { conversations, share: share(conversations, period.conversations) },
+    data: uncovered.map(listed),
   }
 }

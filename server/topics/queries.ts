@@ -15,7 +15,7 @@ const columns = [
   'merged_into_id as mergedIntoId',
 ] as const
 
-/** Returns the topics that the newest build found, and their groups. */
+/** Returns the topics that the newest build found, also those that people merged into others, and their groups. */
 export const listTopics = (db: Db, org: OrgId) =>
   db
     .selectFrom('topics')
@@ -76,6 +76,35 @@ export const countByTopic = async (db: Db, org: OrgId, { previousSince, bounds }
   return rows
 }
 
+/** The number of conversations of a topic that decide which monitors cover it. */
+const comparedEach = 20
+
+export type Covered = { topicId: string; monitorId: string; name: string; evaluated: number; affected: number }
+
+/**
+ * Counts the results of enabled monitors, in their current versions, for the most typical conversations of each topic.
+ * Each pair of a conversation and a monitor reads one entry of the primary key of results.
+ */
+export const countResultsByTopic = async (db: Db, org: OrgId): Promise<Covered[]> => {
+  const { rows } = await sql<Covered>`
+    WITH typical AS MATERIALIZED (
+      SELECT t.id AS topic_id, c.conversation_id, c.started_at
+      FROM topics t
+      CROSS JOIN LATERAL (
+        SELECT conversation_id, started_at FROM conversation_topics
+        WHERE organization_id = ${org} AND topic_id = t.id
+        ORDER BY similarity DESC, conversation_id LIMIT ${comparedEach}) c
+      WHERE t.organization_id = ${org} AND t.ended_at IS NULL AND NOT t.is_group)
+    SELECT y.topic_id AS "topicId", m.id AS "monitorId", m.name, count(*) AS evaluated,
+      count(*) FILTER (WHERE r.result = 1) AS affected
+    FROM typical y
+    JOIN monitors m ON m.organization_id = ${org} AND m.deleted_at IS NULL AND m.enabled
+    JOIN monitor_results r ON r.organization_id = ${org} AND r.monitor_id = m.id AND r.call_started_at = y.started_at
+      AND r.conversation_id = y.conversation_id AND r.monitor_version = m.current_version AND r.result IS NOT NULL
+    GROUP BY y.topic_id, m.id, m.name`.execute(db)
+  return rows
+}
+
 /**
  * Lists the conversations of a topic, or of all topics of a group, most typical first. An index contains those of each topic
  * in this order, so no more than a page of each is read.
@@ -98,14 +127,64 @@ export const listConversations = async (db: Db, org: OrgId, topicIds: string[], 
   return rows
 }
 
-export const listTopicIdsOfGroup = async (db: Db, org: OrgId, groupId: string): Promise<string[]> => {
+/** Returns the IDs of a topic and those merged into it, or of the topics of a group. */
+export const listTopicIdsWithin = async (db: Db, org: OrgId, id: string): Promise<string[]> => {
   const rows = await db
     .selectFrom('topics')
     .select('id')
     .where('organization_id', '=', org)
-    .where('group_id', '=', groupId)
+    .where((of) =>
+      of.or([
+        of('id', '=', id),
+        of('group_id', '=', id),
+        of.and([of('merged_into_id', '=', id), of('ended_at', 'is', null)]),
+      ]),
+    )
     .execute()
-  return rows.map(({ id }) => id)
+  return rows.map((row) => row.id)
+}
+
+/** Lists the topics that people merged into a topic. */
+export const listMergedInto = (db: Db, org: OrgId, id: string): Promise<StoredTopic[]> =>
+  db
+    .selectFrom('topics')
+    .select(columns)
+    .where('organization_id', '=', org)
+    .where('merged_into_id', '=', id)
+    .where('ended_at', 'is', null)
+    .orderBy('id')
+    .execute()
+
+/** Locks topics against changes until the transaction ends. */
+export const lockTopics = (trx: Db, org: OrgId, ids: string[]): Promise<StoredTopic[]> =>
+  trx
+    .selectFrom('topics')
+    .select(columns)
+    .where('organization_id', '=', org)
+    .where('id', '=', sql<string>`ANY(${ids}::uuid[])`)
+    .orderBy('id')
+    .forUpdate()
+    .execute()
+
+/** Makes another topic represent a topic and those that were merged into it. */
+export const mergeInto = async (trx: Db, org: OrgId, id: string, into: StoredTopic): Promise<void> => {
+  await trx
+    .updateTable('topics')
+    .set({ merged_into_id: into.id, group_id: into.groupId })
+    .where('organization_id', '=', org)
+    .where('ended_at', 'is', null)
+    .where((of) => of.or([of('id', '=', id), of('merged_into_id', '=', id)]))
+    .execute()
+}
+
+/** Lists a topic by itself again. */
+export const separateTopic = async (trx: Db, org: OrgId, id: string): Promise<void> => {
+  await trx
+    .updateTable('topics')
+    .set({ merged_into_id: null })
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .execute()
 }
 
 export type Build = { model: number; number: number; builtAt: Date }
@@ -214,6 +293,8 @@ export const replaceBuild = async (trx: Db, org: OrgId, { number, builtAt, model
 export type BuiltTopic = {
   id: string
   groupId: string | null
+  /** The topic that a person merged it into. */
+  mergedIntoId: string | null
   isGroup: boolean
   terms: string[]
   model: number | null
@@ -223,8 +304,8 @@ export type BuiltTopic = {
 
 /** Stores the topics of a build. Keeps the properties that people chose for existing topics. */
 export const storeTopics = async (trx: Db, org: OrgId, topics: BuiltTopic[], at: Date): Promise<void> => {
-  for (const { id, groupId, isGroup, terms, model, center, bound } of topics) {
-    const found = { group_id: groupId, terms, model, center, bound, ended_at: null, merged_into_id: null }
+  for (const { id, groupId, mergedIntoId, isGroup, terms, model, center, bound } of topics) {
+    const found = { group_id: groupId, terms, model, center, bound, ended_at: null, merged_into_id: mergedIntoId }
     await trx
       .insertInto('topics')
       .values({ organization_id: org, id, is_group: isGroup, created_at: at, ...found })

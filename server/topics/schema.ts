@@ -35,7 +35,11 @@ const topicFields = {
 
 const endFields = {
   endedAt: Nullable({ ...Timestamp, description: 'When builds stopped finding the topic.' }),
-  mergedIntoId: Nullable({ ...Id, description: 'The topic that has most of the ended topic’s conversations.' }),
+  mergedIntoId: Nullable({
+    ...Id,
+    description:
+      'The topic that a person merged it into or, if it ended, the topic that has most of its conversations.',
+  }),
 }
 
 export const Topic = Closed({ ...topicFields, ...endFields }, { title: 'Topic' })
@@ -62,22 +66,32 @@ const TopicFigures = Closed(
         'the periods has no conversations.',
     },
     trend: Type.Array(Count, { description: 'The number of conversations on each day of `days`.' }),
+    monitors: Type.Array(Closed({ id: Id, name: Type.String() }), {
+      description:
+        'The monitors that cover the topic: of its 20 most typical conversations, they evaluated at least 5, and at least ' +
+        'half of those are affected.',
+    }),
   },
   { title: 'TopicFigures' },
 )
 
+const periodFields = {
+  builtAt: Nullable({ ...Timestamp, description: 'When topics were last built. Null before the first time.' }),
+  missing: {
+    ...Count,
+    description:
+      'How many more conversations have to be embedded before topics are built for the first time. 0 if there are enough.',
+  },
+  since: Timestamp,
+  until: Timestamp,
+  days: Type.Array(Timestamp, { description: 'The starts of the days in the period.' }),
+  conversations: { ...Count, description: 'All conversations with words that started in the period.' },
+  conversationsByDay: Type.Array(Count, { description: 'Their number on each day of `days`.' }),
+}
+
 export const TopicList = Closed(
   {
-    builtAt: Nullable({ ...Timestamp, description: 'When topics were last built. Null before the first build.' }),
-    missing: {
-      ...Count,
-      description:
-        'How many more conversations have to be embedded before topics are built for the first time. 0 if there are enough.',
-    },
-    since: Timestamp,
-    until: Timestamp,
-    days: Type.Array(Timestamp, { description: 'The starts of the days in the period.' }),
-    conversations: { ...Count, description: 'All conversations that contain words and started in the period.' },
+    ...periodFields,
     outliers: Closed(
       { conversations: Count, share: Share },
       { description: 'The conversations that belong to no topic.' },
@@ -87,7 +101,19 @@ export const TopicList = Closed(
   { title: 'TopicList' },
 )
 
-export const TopicQuery = Closed({
+export const UncoveredTopics = Closed(
+  {
+    ...periodFields,
+    uncovered: Closed(
+      { conversations: Count, share: Share },
+      { description: 'The conversations of all listed topics. Outliers and hidden topics don’t count.' },
+    ),
+    data: Type.Array(TopicFigures, { description: 'Most conversations first, without groups.' }),
+  },
+  { title: 'UncoveredTopics' },
+)
+
+export const PeriodQuery = Closed({
   since: Type.Optional({
     ...TimestampInput,
     description: 'The start of the period. Default: 30 local days before `until`.',
@@ -100,6 +126,10 @@ export const TopicQuery = Closed({
     examples: ['Europe/Berlin'],
     description: 'The IANA time zone for days.',
   }),
+})
+
+export const TopicQuery = Closed({
+  ...PeriodQuery.properties,
   sort: Choice(['surprise', 'size'], {
     default: 'surprise',
     description: '`surprise`: the largest changes first, up or down. `size`: most conversations first.',
@@ -111,6 +141,9 @@ export const TopicDetail = Closed(
   {
     ...topicFields,
     ...endFields,
+    merged: Type.Array(Closed({ id: Id, label: Type.String() }), {
+      description: 'The topics that people merged into it.',
+    }),
     history: Type.Array(
       Closed({
         kind: Choice(['created', 'split', 'merged', 'ended']),
@@ -134,13 +167,53 @@ export const TopicUpdate = Closed(
   { title: 'TopicUpdate', minProperties: 1, examples: [{ label: 'Late refunds' } satisfies object] },
 )
 
+export const TopicMerge = Closed(
+  {
+    into: Nullable({
+      ...Id,
+      description: 'The topic that represents both from now on. Null lists a merged topic by itself again.',
+    }),
+  },
+  { title: 'TopicMerge' },
+)
+
+export const TopicMonitor = Closed(
+  { kind: Choice(['judge', 'rule'], { examples: ['rule'] }) },
+  { title: 'TopicMonitor' },
+)
+
+const Examples = Type.Array(
+  Closed({ conversationId: Id, text: Type.String({ description: 'What the customer asks for first.' }) }),
+)
+
+export const TopicMonitorDraft = Closed(
+  {
+    kind: Choice(['judge', 'rule']),
+    name: Type.String(),
+    description: Type.String(),
+    definition: Type.Unsafe<{ expression: string } | { criteria: string; output: { type: 'boolean' } }>({
+      type: 'object',
+      additionalProperties: true,
+      description: 'The definition of a judge or a rule, as in a monitor.',
+    }),
+    examples: Closed(
+      { affected: Examples, notAffected: Examples },
+      { description: 'Typical conversations of the topic, and of the most similar other topics.' },
+    ),
+  },
+  { title: 'TopicMonitorDraft' },
+)
+
 export const TopicConversationQuery = PageQuery
 
 export const TopicConversationPage = Page(
   Closed(
     {
       conversationId: Id,
-      topicId: { ...Id, description: 'The topic. For a group, one of its topics.' },
+      topicId: {
+        ...Id,
+        description: 'The topic, or the one of the group or of the merged topics that the conversation is about.',
+      },
       similarity: Type.Number({ description: 'The cosine similarity to the center of the topic.' }),
       startedAt: Timestamp,
     },

@@ -7,6 +7,7 @@ import { depsWith } from '../../test/support/deps-with.ts'
 import { offerConversations } from '../buckets/arrivals/jobs.ts'
 import { embedNew, embedOlder } from '../embeddings/lifecycle.ts'
 import { dayMs, hourMs } from '../platform/durations.ts'
+import { newId } from '../platform/ids.ts'
 import { assignOlder, buildDaily } from './jobs.ts'
 
 const server = await testServer({ EARSHOT_EMBEDDINGS: 'on' })
@@ -79,6 +80,7 @@ type Topic = {
   groupId: string | null
   conversations: number
   surprise: number | null
+  monitors: { id: string; name: string }[]
 }
 
 const open = async () => {
@@ -228,7 +230,83 @@ describe('topics', () => {
     expect((await org.list()).builtAt).toBe(before)
   })
 
-  it('are not visible to other organizations', async () => {
+  it('count together after they are merged, also after the next build', async () => {
+    const [card, pizza] = [await org.find('card'), await org.find('pizza')]
+    const merge = (id: string, into: string | null) =>
+      call('POST', `/v1/topics/${id}/merge`, { key: org.key, body: { into } })
+    const merged = await merge(card.id, pizza.id)
+    expect(merged.body, merged.text).toMatchObject({ id: card.id, mergedIntoId: pizza.id, endedAt: null })
+    const total = card.conversations + pizza.conversations
+    const expectTogether = async () => {
+      const topics = new Map((await org.list()).data.map((topic) => [topic.id, topic]))
+      expect(topics.has(card.id)).toBe(false)
+      expect(topics.get(pizza.id)?.conversations).toBe(total)
+      const count = (topicIds: string[]) =>
+        call('POST', '/v1/conversations/count', { key: org.key, body: { filter: { topicIds } } })
+      expect((await count([pizza.id])).body.count).toBe(total)
+      expect((await count([card.id])).body.count).toBe(card.conversations)
+    }
+    await expectTogether()
+    const { body } = await call('GET', `/v1/topics/${pizza.id}`, { key: org.key })
+    expect(body.merged).toEqual([{ id: card.id, label: card.label }])
+    clock.advance(dayMs)
+    await build()
+    await expectTogether()
+    expect((await merge(pizza.id, card.id)).status).toBe(409)
+    expect((await merge(pizza.id, pizza.id)).status).toBe(409)
+    expect((await merge(card.id, null)).body).toMatchObject({ mergedIntoId: null })
+    expect((await org.find('card')).conversations).toBe(card.conversations)
+  })
+
+  it('are covered by monitors that are affected in most of their conversations', async () => {
+    const [card, pizza] = [await org.find('card'), await org.find('pizza')]
+    const draft = async (kind: string, status = 200) => {
+      const answer = await call('POST', `/v1/topics/${card.id}/monitor`, { key: org.key, body: { kind } })
+      expect(answer.status, answer.text).toBe(status)
+      return answer.body
+    }
+    const { examples, ...judge } = await draft('judge')
+    expect(judge).toMatchObject({ kind: 'judge', name: card.label, definition: { output: { type: 'boolean' } } })
+    expect(judge.definition.criteria).toContain(card.label)
+    const said = (of: { text: string }[]) => of.map(({ text }) => text).join('\n')
+    expect(examples.affected).toHaveLength(5)
+    for (const { text } of examples.affected) expect(text).toMatch(/card/)
+    expect(examples.notAffected.length).toBeGreaterThan(0)
+    expect(said(examples.notAffected)).not.toMatch(/card/)
+    const { examples: same, ...rule } = await draft('rule')
+    expect(same).toEqual(examples)
+    const saved = await call('POST', '/v1/monitors', { key: org.key, body: rule })
+    expect(saved.status, saved.text).toBe(201)
+    const body = { conversationIds: (await org.rows()).map(({ id }) => id), dryRun: false }
+    const run = await call('POST', `/v1/monitors/${saved.body.id}/evaluations`, { key: org.key, body })
+    expect(run.status, run.text).toBe(202)
+    await server.drain()
+    const topics = new Map((await org.list()).data.map((topic) => [topic.id, topic]))
+    expect(topics.get(card.id)?.monitors).toEqual([{ id: saved.body.id, name: card.label }])
+    expect(topics.get(pizza.id)?.monitors).toEqual([])
+    const uncovered = (await call('GET', '/v1/topics/uncovered', { key: org.key })).body
+    const ids = uncovered.data.map(({ id }: Topic) => id)
+    expect(ids).toContain(pizza.id)
+    expect(ids).not.toContain(card.id)
+    const sum = uncovered.data.reduce((all: number, topic: Topic) => all + topic.conversations, 0)
+    expect(uncovered.uncovered.conversations).toBe(sum)
+    expect(uncovered.uncovered.share.value).toBeCloseTo(sum / uncovered.conversations)
+    await call('PATCH', `/v1/monitors/${saved.body.id}`, { key: org.key, body: { enabled: false } })
+    expect((await org.find('card')).monitors).toEqual([])
+  })
+
+  it('without terms can’t become a rule', async () => {
+    const id = newId()
+    await db
+      .insertInto('topics')
+      .values({ organization_id: org.org, id, is_group: false, terms: [], label: 'Cards', created_at: clock.now() })
+      .execute()
+    const draft = (kind: string) => call('POST', `/v1/topics/${id}/monitor`, { key: org.key, body: { kind } })
+    expect((await draft('rule')).status).toBe(409)
+    expect((await draft('judge')).body).toMatchObject({ name: 'Cards', examples: { affected: [], notAffected: [] } })
+  })
+
+  it('are not found by others', async () => {
     const other = await makeOrganization(server)
     const { id } = await org.find('card')
     for (const path of [`/v1/topics/${id}`, `/v1/topics/${id}/conversations`]) {
@@ -262,6 +340,20 @@ describe('a build', () => {
     expect(await org.list()).toMatchObject({ builtAt: null, missing: 170, data: [] })
     expect(await org.rows()).toEqual([])
   })
+
+  it('starts by itself soon after enough conversations are embedded', async () => {
+    const org = await open()
+    for (const name of names) await org.make(...about(name, 55))
+    const waiting = await db
+      .selectFrom('jobs')
+      .select(['name', 'state'])
+      .where('organization_id', '=', org.org)
+      .where('name', '=', buildDaily.name)
+      .execute()
+    expect(waiting).toEqual([{ name: buildDaily.name, state: 'delayed' }])
+    await jobs.drain([buildDaily, assignOlder], deps, { delayed: true })
+    expect((await org.list()).data.length).toBeGreaterThanOrEqual(4)
+  }, 60_000)
 
   it('that fails changes nothing', async () => {
     const org = await open()

@@ -75,6 +75,7 @@ const roleOf: [operations: RegExp, role: Role][] = [
 const entitlementOf: [operations: RegExp, entitlement: Entitlement][] = [
   [/^\w+ \/v1\/(monitors|monitor-templates|monitor-results|monitor-exports|export-schedules)(\/|$)/, 'monitors'],
   [/^\w+ \/v1\/conversations\/\{id\}\/results$/, 'monitors'],
+  [/^POST \/v1\/topics\/\{id\}\/monitor$/, 'monitors'],
   [/^\w+ \/v1\/reviews\/\{id\}\/scorecards$/, 'monitors'],
   [/^\w+ \/v1\/(customer-metrics|conversations\/\{id\}\/metrics)(\/|$)/, 'metrics'],
   [/^POST \/v1\/experiments$/, 'observability'],

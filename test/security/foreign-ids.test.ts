@@ -121,7 +121,7 @@ const kinds: [place: RegExp, kind: Kind | undefined][] = [
   [/destinationIds?$/, 'destination'],
   [/fallbackProviderIds$/, 'provider'],
   [/(intoId|findingIds?)$/, 'finding'],
-  [/topicIds$/, 'topic'],
+  [/(topicIds|mergeTopic into)$/, 'topic'],
   [/^createBulkAction ids$/, 'conversation'],
   [/^markNotificationsRead ids$/, 'notification'],
   [/userIds?$/i, 'person'],
