@@ -18,7 +18,8 @@ const groups = [
   },
   {
     name: 'parts',
-    test: /node_modules\/lucide-react\/|console\/(api|lib\/(?!password|difference)|filters\/(range-search|periods)|monitors\/figures|exports\/formats|(?!companies\/queries|export-schedules|review\/queries)[^/]+\/(queries|words|count)\.)/,
+    // Only the editor of findings uses the icons that are left out.
+    test: /node_modules\/lucide-react\/(?!dist\/esm\/icons\/(bold|code|italic|link|list|list-ordered)\.)|console\/(api|lib\/(?!password|difference)|filters\/(range-search|periods)|monitors\/figures|exports\/formats|(?!companies\/queries|export-schedules|review\/queries)[^/]+\/(queries|words|count)\.)/,
   },
   {
     name: 'controls',

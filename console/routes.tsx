@@ -24,6 +24,7 @@ import { readNotificationsSearch } from './notifications/search.ts'
 import { readRoomSearch } from './review/search.ts'
 import { readSettingsSearch } from './settings/search.ts'
 import { readInvitationsSearch, readSignInSearch } from './sign-in/search.ts'
+import { readTopicsSearch } from './topics/search.ts'
 import { Loading } from './ui/states.tsx'
 
 const root = createRootRoute({ notFoundComponent: NotFound })
@@ -117,6 +118,16 @@ const conversation = createRoute({
   validateSearch: readConversationSearch,
   component: lazyRouteComponent(() => import('./conversations/conversation.tsx'), 'Conversation'),
 })
+const topics = createRoute({
+  getParentRoute: () => app,
+  path: '/topics',
+  validateSearch: readTopicsSearch,
+  component: lazyRouteComponent(() => import('./topics/topics.tsx'), 'Topics'),
+})
+const topic = page(
+  '/topics/$id',
+  lazyRouteComponent(() => import('./topics/topic.tsx'), 'Topic'),
+)
 const boards = page(
   '/boards',
   lazyRouteComponent(() => import('./boards/boards.tsx'), 'Boards'),
@@ -316,6 +327,8 @@ const routeTree = root.addChildren([
     start,
     conversations,
     conversation,
+    topics,
+    topic,
     boards,
     board,
     boardChart,

@@ -21,6 +21,8 @@ const pages = [
   '/',
   '/conversations',
   `/conversations/${(await conversationIds(1))[0]}`,
+  '/topics',
+  '/topics?tab=uncovered',
   '/boards',
   ...(await ask<{ builtIn: { id: string }[] }>('GET', '/v1/boards')).builtIn.map(({ id }) => `/boards/${id}`),
   `/boards/${boardId}`,

@@ -25,8 +25,8 @@ import { Phrase } from './phrase.tsx'
 import { type Part, sayPart, splitPart, typedValue, type Vocabulary } from './say-phrase.ts'
 import type { Known } from './suggest-phrases.ts'
 
-const useOutputs = (isEnabled: boolean): Pick<Vocabulary, 'categories' | 'fields'> => {
-  const { data = { categories: [], fields: [] } } = useQuery({
+const useOutputs = (isEnabled: boolean): Pick<Vocabulary, 'categories' | 'fields' | 'topics'> => {
+  const { data = { categories: [], fields: [], topics: [] } } = useQuery({
     queryKey: ['monitors', 'outputs'],
     queryFn: async () => (await import('./monitor-outputs.ts')).loadOutputs(),
     enabled: isEnabled,
@@ -35,7 +35,7 @@ const useOutputs = (isEnabled: boolean): Pick<Vocabulary, 'categories' | 'fields
   return data
 }
 
-/** Categories, fields, and measures of sound only have labels once something needs them. */
+/** Categories, fields, topics, and measures of sound only have labels once something needs them. */
 const useVocabulary = (isNeeded: boolean): Vocabulary => ({
   agents: useNames('agents').options,
   agentGroups: useNames('agentGroups').options,

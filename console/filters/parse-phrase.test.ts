@@ -14,6 +14,10 @@ const words: Vocabulary = {
   ],
   agentGroups: [],
   companies: [{ value: 'c1', label: 'Acme Dental' }],
+  topics: [
+    { value: 't1', label: 'refund, money back' },
+    { value: 't2', label: 'Lost cards' },
+  ],
   buckets: [{ value: 'b1', label: 'Refunds' }],
   monitors: [
     { value: 'm1', label: 'Asks for a person' },
@@ -47,6 +51,8 @@ const phrases: [string, Part][] = [
   ['agent: Leo', { agentIds: ['a1'] }],
   ['agent: Mia, the second', { agentIds: ['a2'] }],
   ['company: Acme Dental', { companyIds: ['c1'] }],
+  ['topic: refund, money back', { topicIds: ['t1'] }],
+  ['topic: Lost cards', { topicIds: ['t2'] }],
   ['channel: calls, chats', { channels: ['call', 'chat'] }],
   ['direction: inbound', { directions: ['inbound'] }],
   ['status: in progress', { statuses: ['in_progress'] }],

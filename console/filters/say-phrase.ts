@@ -12,7 +12,10 @@ export type Condition = Schemas['Condition']
 export type FieldCondition = Schemas['FieldCondition']
 
 /** The names that phrases contain, and the time zone of their dates. */
-export type Vocabulary = Record<'agents' | 'agentGroups' | 'companies' | 'buckets' | 'monitors', Option[]> & {
+export type Vocabulary = Record<
+  'agents' | 'agentGroups' | 'companies' | 'topics' | 'buckets' | 'monitors',
+  Option[]
+> & {
   /** The categories of monitors that define any. */
   categories: { monitorId: string; options: Option[] }[]
   /** The fields of monitors that define any. Only judges define types. */
@@ -26,6 +29,7 @@ export const lists = [
   ['agent', 'agentIds', 'agents'],
   ['group', 'agentGroupIds', 'agentGroups'],
   ['company', 'companyIds', 'companies'],
+  ['topic', 'topicIds', 'topics'],
 ] as const
 
 export const choices = [
@@ -151,7 +155,6 @@ const sayOne = (part: Part, words: Vocabulary): string => {
   if (part.agentVersionIds) return `version: ${part.agentVersionIds.map((id) => `${id.slice(0, 8)}…`).join(', ')}`
   if (part.conversationIds) return `${part.conversationIds.length} chosen`
   if (part.findingIds) return `finding: ${part.findingIds.map((id) => `${id.slice(0, 8)}…`).join(', ')}`
-  if (part.topicIds) return `topic: ${part.topicIds.map((id) => `${id.slice(0, 8)}…`).join(', ')}`
   return `started: ${sayTime(part, words)}`
 }
 

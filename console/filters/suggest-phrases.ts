@@ -114,6 +114,7 @@ const beginnings: Record<string, keyof Part> = {
   'status: ': 'statuses',
   'review: ': 'reviewStatus',
   'group: ': 'agentGroupIds',
+  'topic: ': 'topicIds',
   'bucket: ': 'bucketId',
   'metric ': 'metrics',
   'signal ': 'signals',

@@ -13,6 +13,7 @@ import {
   MessagesSquare,
   PanelLeftClose,
   PanelLeftOpen,
+  Quote,
   Search,
   Settings,
   Siren,
@@ -37,6 +38,7 @@ export const useNavigationItems = (): NavigationItem[][] => {
     [
       { to: '/', label: 'Overview', icon: <Gauge /> },
       { to: '/conversations', label: 'Conversations', icon: <MessagesSquare /> },
+      { to: '/topics', label: 'Topics', icon: <Quote /> },
       { to: '/monitors', label: 'Monitors', icon: <Headphones />, shown: entitlements.monitors },
       { to: '/boards', label: 'Boards', icon: <LayoutDashboard /> },
       { to: '/findings', label: 'Findings', icon: <Flag /> },

@@ -24,8 +24,9 @@ import { type Kind, kindNames } from './search.ts'
 import { startSmallBackfill } from './small-backfill.ts'
 import { type Template, templatesOptions } from './template-queries.ts'
 import { HowToPost, TrialPane } from './trial-pane.tsx'
-import { useTrial } from './use-trial.ts'
+import { type TrialExamples, useTrial } from './use-trial.ts'
 
+const DraftStart = lazy(async () => (await import('../topics/draft-start.tsx')).DraftStart)
 const PointsPane = lazy(async () => (await import('./scorecards/scorecard-fields.tsx')).PointsPane)
 
 const kinds: { value: Kind; label: string }[] = [
@@ -42,14 +43,21 @@ const teaching: Record<Kind, string> = {
   scorecard: 'The points of other monitors add up to a score from 0 to 100. Scorecards are free.',
 }
 
-type EditorProps = { monitor?: Monitor; start?: Template; kind: Kind; onKind?: (kind: Kind) => void }
+type EditorProps = {
+  monitor?: Monitor
+  start?: Pick<Template, 'name' | 'description' | 'definition'>
+  /** Conversations to test a new monitor on, instead of the latest ones. */
+  examples?: TrialExamples
+  kind: Kind
+  onKind?: (kind: Kind) => void
+}
 
 const submitLabel = (monitor: Monitor | undefined, makesVersion: boolean): string => {
   if (!monitor) return 'Create monitor'
   return makesVersion ? `Save as version ${monitor.currentVersion.number + 1}` : 'Save changes'
 }
 
-const Editor = ({ monitor, start, kind, onKind }: EditorProps) => {
+const Editor = ({ monitor, start, examples, kind, onKind }: EditorProps) => {
   const navigate = useNavigate()
   const form = useForm<Draft>({ defaultValues: draftOf(monitor, start) })
   const [scope, setScope] = useState<Scope>(monitor?.scope ?? {})
@@ -58,7 +66,7 @@ const Editor = ({ monitor, start, kind, onKind }: EditorProps) => {
   const { isDirty } = form.formState
   const draft = form.watch()
   const definition = definitionOf(kind, draft)
-  const trial = useTrial({ kind, definition, scope, monitor })
+  const trial = useTrial({ kind, definition, scope, monitor, examples })
   const makesVersion =
     monitor !== undefined && JSON.stringify(definition) !== JSON.stringify(definitionOf(kind, draftOf(monitor)))
   const send = async (values: Draft) => {
@@ -129,7 +137,9 @@ const Editor = ({ monitor, start, kind, onKind }: EditorProps) => {
       <div className={styles.trial}>
         {kind === 'external' && <HowToPost id={monitor?.id} />}
         {kind === 'scorecard' && <PointsPane scorecard={draft.scorecard} />}
-        {(kind === 'rule' || kind === 'judge') && <TrialPane kind={kind} monitor={monitor} trial={trial} />}
+        {(kind === 'rule' || kind === 'judge') && (
+          <TrialPane kind={kind} monitor={monitor} examples={examples} trial={trial} />
+        )}
       </div>
       <LeaveGuard
         isDirty={() => !isSaved.current && (isDirty || JSON.stringify(scope) !== JSON.stringify(monitor?.scope ?? {}))}
@@ -156,10 +166,9 @@ const FromTemplate = ({ template, ...rest }: NewProps & { template: string }) =>
 )
 
 export const NewMonitor = () => {
-  const { kind = 'rule', template } = useSearch({ from: '/app/monitors/new' })
+  const { kind = 'rule', template, topic } = useSearch({ from: '/app/monitors/new' })
   const navigate = useNavigate({ from: '/monitors/new' })
-  const onKind = (next: Kind) =>
-    void navigate({ search: { kind: next, ...(template !== undefined && { template }) }, replace: true })
+  const onKind = (next: Kind) => void navigate({ search: (search) => ({ ...search, kind: next }), replace: true })
   const mayWrite = useMay('member')
   return (
     <Page
@@ -168,8 +177,15 @@ export const NewMonitor = () => {
       actions={mayWrite && <ButtonLink to="/monitors/templates">Start from a template</ButtonLink>}
     >
       {!mayWrite && <NotAllowed />}
-      {mayWrite && template === undefined && <Editor kind={kind} onKind={onKind} />}
-      {mayWrite && template !== undefined && <FromTemplate template={template} kind={kind} onKind={onKind} />}
+      {mayWrite && template === undefined && topic === undefined && <Editor kind={kind} onKind={onKind} />}
+      {mayWrite && topic !== undefined && (
+        <DraftStart id={topic}>
+          {({ examples, ...start }) => <Editor start={start} examples={examples} kind={kind} onKind={onKind} />}
+        </DraftStart>
+      )}
+      {mayWrite && template !== undefined && topic === undefined && (
+        <FromTemplate template={template} kind={kind} onKind={onKind} />
+      )}
     </Page>
   )
 }

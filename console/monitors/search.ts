@@ -48,11 +48,14 @@ export type NewMonitorSearch = {
   kind?: Kind
   /** The key of the template with the definition that the form starts with. */
   template?: string
+  /** The ID of the topic that the form starts with. */
+  topic?: string
 }
 
-export const readNewMonitorSearch = ({ kind, template }: Record<string, unknown>): NewMonitorSearch => ({
+export const readNewMonitorSearch = ({ kind, template, topic }: Record<string, unknown>): NewMonitorSearch => ({
   ...readOne('kind', kind, ['rule', 'judge', 'external', 'scorecard'] as const),
   ...readText('template', template),
+  ...readText('topic', topic),
 })
 
 export type TemplatesSearch = {

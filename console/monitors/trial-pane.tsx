@@ -12,7 +12,7 @@ import { Time } from '../ui/time.tsx'
 import styles from './editor.module.css'
 import { type Monitor, useNewest } from './queries.ts'
 import type { Kind } from './search.ts'
-import { maxShown, type Trial, type Tried, type useTrial } from './use-trial.ts'
+import { maxShown, type Trial, type TrialExamples, type Tried, type useTrial } from './use-trial.ts'
 
 const OutputValues = lazy(async () => (await import('./output-values.tsx')).OutputValues)
 
@@ -21,7 +21,14 @@ const wordOf = (outcome: { status: string; result: string | null }) => outcomeOf
 const Outcome = ({ tried: { asked, status, result } }: { tried: Tried }) =>
   asked && status ? <OutcomeBadge status={status} result={result} /> : <Badge>Not in scope</Badge>
 
-const TriedRow = ({ tried, of }: { tried: Tried; of: ReturnType<ReturnType<typeof useNewest>> }) => {
+type TriedRowProps = {
+  tried: Tried
+  of: ReturnType<ReturnType<typeof useNewest>>
+  /** The result that an example should have. */
+  expected: string | undefined
+}
+
+const TriedRow = ({ tried, of, expected }: TriedRowProps) => {
   const { nameOf } = useNames('agents')
   const { conversationId, score, reasoning, evidence, stored, judgment, flips } = tried
   const others = evidence.filter(({ field }) => field === undefined)
@@ -41,6 +48,7 @@ const TriedRow = ({ tried, of }: { tried: Tried; of: ReturnType<ReturnType<typeo
         </a>
         {score !== null && <span className={styles.soft}>score {formatNumber(score)}</span>}
         {flips && stored && <span>was {wordOf(stored)}</span>}
+        {expected && <span className={styles.soft}>example: {expected}</span>}
         {judgment && <span className={styles.soft}>reviewer: {wordOf({ status: 'scored', result: judgment })}</span>}
       </div>
       {(tried.categories || tried.fields) && (
@@ -57,7 +65,7 @@ const TriedRow = ({ tried, of }: { tried: Tried; of: ReturnType<ReturnType<typeo
   )
 }
 
-const Summary = ({ trial: { data, summary } }: { trial: Trial }) => {
+const Summary = ({ trial: { data, summary }, noun }: { trial: Trial; noun: string }) => {
   const { affected, notAffected, unscored, failed, notAsked, tokens, cost } = summary
   const rest = [
     unscored > 0 && `${formatCount(unscored)} unscored`,
@@ -66,8 +74,9 @@ const Summary = ({ trial: { data, summary } }: { trial: Trial }) => {
   ].filter(Boolean)
   return (
     <p>
-      Latest {plural(data.length, 'conversation')}: <strong>{formatCount(affected)} affected</strong>,{' '}
-      {formatCount(notAffected)} not affected{rest.length > 0 && `, ${rest.join(', ')}`}.
+      {noun === 'example' ? '' : 'Latest '}
+      {plural(data.length, noun)}: <strong>{formatCount(affected)} affected</strong>, {formatCount(notAffected)} not
+      affected{rest.length > 0 && `, ${rest.join(', ')}`}.
       {tokens &&
         ` Used ${formatCount(tokens.input + tokens.output)} tokens${cost === null ? '' : ` (${formatMoney(cost)})`}.`}
     </p>
@@ -107,6 +116,9 @@ const Flips = ({ trial, reviewed }: { trial: Trial; reviewed: Trial | undefined 
   )
 }
 
+const expectedOf = ({ affected }: TrialExamples, { conversationId }: Tried): string =>
+  affected.some((example) => example.conversationId === conversationId) ? 'affected' : 'not affected'
+
 const rowsOf = ({ data }: Trial): Tried[] =>
   data.toSorted((a, b) => Number(b.flips) - Number(a.flips)).slice(0, maxShown)
 
@@ -114,10 +126,12 @@ const Answers = ({
   trial,
   reviewed,
   monitor,
+  examples,
 }: {
   trial: Trial
   reviewed: Trial | undefined
   monitor: Monitor | undefined
+  examples: TrialExamples | undefined
 }) => {
   const newest = useNewest({ statuses: ['completed'] }, 200)
   if (trial.data.length === 0)
@@ -129,17 +143,27 @@ const Answers = ({
   return (
     <>
       {monitor && <Flips trial={trial} reviewed={reviewed} />}
-      <Summary trial={trial} />
+      <Summary trial={trial} noun={examples ? 'example' : 'conversation'} />
       <ol className={styles.list} aria-label="Preview">
         {rowsOf(trial).map((tried) => (
-          <TriedRow key={tried.conversationId} tried={tried} of={newest(tried.conversationId)} />
+          <TriedRow
+            key={tried.conversationId}
+            tried={tried}
+            of={newest(tried.conversationId)}
+            expected={examples && expectedOf(examples, tried)}
+          />
         ))}
       </ol>
     </>
   )
 }
 
-type TrialPaneProps = { kind: Kind; monitor: Monitor | undefined; trial: ReturnType<typeof useTrial> }
+type TrialPaneProps = {
+  kind: Kind
+  monitor: Monitor | undefined
+  examples: TrialExamples | undefined
+  trial: ReturnType<typeof useTrial>
+}
 
 /** Describes whether the results are from an earlier draft. */
 const standingOf = ({ problems, isFetching }: TrialPaneProps['trial'], isJudge: boolean): string => {
@@ -148,9 +172,16 @@ const standingOf = ({ problems, isFetching }: TrialPaneProps['trial'], isJudge: 
   return isJudge ? 'Out of date: the definition has changed' : 'Running…'
 }
 
-export const TrialPane = ({ kind, monitor, trial: state }: TrialPaneProps) => {
+/** Names what the preview runs on. */
+const subjectOf = (examples: TrialExamples | undefined) =>
+  examples
+    ? { inWords: 'the examples', inButton: 'examples' }
+    : { inWords: 'the latest conversations', inButton: `${maxShown} conversations` }
+
+export const TrialPane = ({ kind, monitor, examples, trial: state }: TrialPaneProps) => {
   const { trial, reviewed, isFetching, isStale, error, isFilled, run, retry } = state
   const isJudge = kind === 'judge'
+  const subject = subjectOf(examples)
   useKeys(isJudge ? { 'mod+Enter': { does: 'Run preview', run: () => isFilled && run(), always: true } } : {})
   let standing: ReactNode = null
   if (error) standing = <FaultNote error={error} retry={retry} />
@@ -159,7 +190,7 @@ export const TrialPane = ({ kind, monitor, trial: state }: TrialPaneProps) => {
     standing = (
       <p className={styles.soft}>
         {isJudge
-          ? 'Write the criteria, then run a preview on the latest conversations.'
+          ? `Write the criteria, then run a preview on ${subject.inWords}.`
           : 'Write a rule to see its results on the latest conversations as you type.'}
       </p>
     )
@@ -170,14 +201,14 @@ export const TrialPane = ({ kind, monitor, trial: state }: TrialPaneProps) => {
       actions={
         isJudge && (
           <Button busy={isFetching} disabled={!isFilled} onClick={run}>
-            {trial ? 'Run preview again' : `Run preview on ${maxShown} conversations`}
+            {trial ? 'Run preview again' : `Run preview on ${subject.inButton}`}
           </Button>
         )
       }
     >
       <div className={styles.answers} aria-live="polite">
         {standing}
-        {trial && <Answers trial={trial} reviewed={reviewed} monitor={monitor} />}
+        {trial && <Answers trial={trial} reviewed={reviewed} monitor={monitor} examples={examples} />}
       </div>
     </Section>
   )

@@ -12,7 +12,16 @@ import type { Kind } from './search.ts'
 export type Trial = Schemas['MonitorTrial']
 export type Tried = Trial['data'][number]
 
+/** Conversations to test a new monitor on, with the results that they should have. */
+export type TrialExamples = Record<'affected' | 'notAffected', { conversationId: string }[]>
+
 type TrialDraft = { kind: Kind; definition: Record<string, unknown>; scope: Scope }
+
+/** The monitor that is edited, or the examples for a new one. */
+type Subject = { monitor: Monitor | undefined; examples?: TrialExamples | undefined }
+
+const idsOf = ({ affected, notAffected }: TrialExamples): string[] =>
+  [...affected, ...notAffected].map(({ conversationId }) => conversationId)
 
 export const maxShown = 20
 /**
@@ -23,12 +32,18 @@ const ruleLimit = 200
 
 const ask = (
   { kind, definition, scope }: TrialDraft,
-  monitor: Monitor | undefined,
+  { monitor, examples }: Subject,
   filter: Filter,
   signal: AbortSignal,
 ): Promise<Trial> => {
   const limit = kind === 'rule' && monitor ? ruleLimit : maxShown
-  const body = { definition, scope, limit, ...(Object.keys(filter).length > 0 && { filter }) }
+  const conversationIds = examples ? idsOf(examples) : []
+  const body = {
+    definition,
+    scope,
+    ...(conversationIds.length > 0 ? { conversationIds } : { limit }),
+    ...(Object.keys(filter).length > 0 && { filter }),
+  }
   return answer(
     monitor
       ? api.POST('/v1/monitors/{id}/test', { params: { path: { id: monitor.id } }, body, signal })
@@ -36,10 +51,11 @@ const ask = (
   )
 }
 
-const useAnswer = (draft: TrialDraft | undefined, monitor: Monitor | undefined, filter: Filter) => {
+const useAnswer = (draft: TrialDraft | undefined, subject: Subject, filter: Filter) => {
+  const { monitor, examples } = subject
   const query = useQuery({
-    queryKey: ['trials', monitor?.id ?? null, draft, filter],
-    queryFn: ({ signal }) => ask(draft as TrialDraft, monitor, filter, signal),
+    queryKey: ['trials', monitor?.id ?? null, draft, filter, examples ?? null],
+    queryFn: ({ signal }) => ask(draft as TrialDraft, subject, filter, signal),
     enabled: draft !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,
@@ -59,15 +75,16 @@ const isFilled = ({ kind, definition: { expression, criteria } }: TrialDraft) =>
 const problemsOf = (error: unknown): Issue[] =>
   error instanceof Fault && error.status === 400 ? error.issues.filter(({ path }) => path.startsWith('definition')) : []
 
-export const useTrial = ({ kind, definition, scope, monitor }: TrialDraft & { monitor: Monitor | undefined }) => {
+export const useTrial = ({ kind, definition, scope, ...subject }: TrialDraft & Subject) => {
+  const { monitor } = subject
   const now = { kind, definition, scope }
   const rested = useDeferred(now, 350)
   const [requested, setRequested] = useState<TrialDraft>()
   const judged = requested?.kind === kind ? requested : undefined
   const draft = kind === 'rule' ? rested : judged
   const shownDraft = draft && draft.kind === kind && isFilled(draft) ? draft : undefined
-  const newest = useAnswer(shownDraft, monitor, {})
-  const reviewed = useAnswer(monitor && shownDraft, monitor, { reviewStatus: 'completed' })
+  const newest = useAnswer(shownDraft, subject, {})
+  const reviewed = useAnswer(monitor && shownDraft, subject, { reviewStatus: 'completed' })
   const problems = problemsOf(newest.error)
   return {
     problems,

@@ -51,6 +51,7 @@ const sections = [
   'review',
   'settings',
   'start',
+  'topics',
   ...publicSections,
 ]
 
