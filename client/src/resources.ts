@@ -914,12 +914,21 @@ const topics = (send: Send) => ({
   /** List topics. */
   list: (query?: Query<'/v1/topics', 'get'>, options?: RequestOptions): Promise<Answer<'/v1/topics', 'get'>> =>
     send.json('GET', '/v1/topics', { query }, options),
+  /** List topics without a monitor. */
+  listUncoveredTopics: (query?: Query<'/v1/topics/uncovered', 'get'>, options?: RequestOptions): Promise<Answer<'/v1/topics/uncovered', 'get'>> =>
+    send.json('GET', '/v1/topics/uncovered', { query }, options),
   /** Get a topic. */
   get: (id: string, options?: RequestOptions): Promise<Answer<'/v1/topics/{id}', 'get'>> =>
     send.json('GET', path`/v1/topics/${id}`, {  }, options),
   /** Rename or hide a topic. */
   update: (id: string, body: Body<'/v1/topics/{id}', 'patch'>, options?: RequestOptions): Promise<Answer<'/v1/topics/{id}', 'patch'>> =>
     send.json('PATCH', path`/v1/topics/${id}`, { body }, options),
+  /** Merge a topic into another. */
+  merge: (id: string, body: Body<'/v1/topics/{id}/merge', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/topics/{id}/merge', 'post'>> =>
+    send.json('POST', path`/v1/topics/${id}/merge`, { body }, options),
+  /** Draft a monitor from a topic. */
+  draftMonitor: (id: string, body: Body<'/v1/topics/{id}/monitor', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/topics/{id}/monitor', 'post'>> =>
+    send.json('POST', path`/v1/topics/${id}/monitor`, { body }, options),
   /** List a topic’s conversations. */
   listConversations: (id: string, query?: Query<'/v1/topics/{id}/conversations', 'get'>, options?: RequestOptions): Paged<Item<'/v1/topics/{id}/conversations', 'get'>> =>
     send.list('GET', path`/v1/topics/${id}/conversations`, { query }, options),

@@ -72,6 +72,7 @@ const dimensions = [
   'direction',
   'endReason',
   'provider',
+  'topic',
   'weekday',
   'hourOfDay',
 ] as const

@@ -36,6 +36,15 @@ it('links to the conversations of a group and period', () => {
   })
 })
 
+it('links to the conversations of a topic', () => {
+  const query: Query = { ...volume, groupBy: ['topic'] }
+  expect(conversationsOf({ query, filter: { period }, group: group('t') })).toEqual({
+    to: '/conversations',
+    search: { filter: { period, topicIds: ['t'] } },
+  })
+  expect(conversationsOf({ query, filter: { period }, group: group(null) })).toBeUndefined()
+})
+
 it('links to nothing if no filter selects the group', () => {
   const linkOf = (groupBy: string[], of: Group) =>
     conversationsOf({ query: { ...volume, groupBy }, filter: { period }, group: of })

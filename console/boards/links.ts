@@ -9,6 +9,7 @@ const lists: Record<string, keyof Filter> = {
   agent: 'agentIds',
   version: 'agentVersionIds',
   company: 'companyIds',
+  topic: 'topicIds',
   channel: 'channels',
   direction: 'directions',
 }

@@ -160,6 +160,7 @@ const properties: Record<string, (names: NameOf) => Definition> = {
       </span>
     ),
   }),
+  topic: () => ({ label: 'Topic', min: 120, cell: ({ topic }) => topic?.label }),
   excerpt: () => ({ label: 'First words', share: '2fr', min: 160, cell: ({ excerpt }) => excerpt }),
   cost: () => ({
     label: 'Cost',
@@ -224,6 +225,7 @@ const includedBy: Record<string, Included> = {
   score: 'results',
   findings: 'findings',
   tags: 'tags',
+  topic: 'topic',
   excerpt: 'excerpt',
   cost: 'cost',
   metric: 'metrics',

@@ -9,7 +9,7 @@ export type Found = Schemas['FoundConversation']
 
 export const pageSize = 100
 
-export type Included = 'results' | 'metrics' | 'findings' | 'tags' | 'excerpt' | 'cost' | 'sound'
+export type Included = 'results' | 'metrics' | 'findings' | 'tags' | 'topic' | 'excerpt' | 'cost' | 'sound'
 
 /** A list of conversations, without its position. */
 export type Listing = { filter: Schemas['Filter']; sort?: Schemas['Sort']; include: Included[] }

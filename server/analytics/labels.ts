@@ -15,15 +15,20 @@ export const labelOf = (dimension: string, key: string | null, names: ReadonlyMa
   if (dimension === 'weekday') return weekdays[Number(key) - 1] ?? key
   if (dimension === 'hourOfDay') return `${key.padStart(2, '0')}:00`
   if (dimension.startsWith(category)) return nameOf(key, names)
-  return ['agent', 'version', 'company'].includes(dimension) ? nameOf(key, names) : key
+  return ['agent', 'version', 'company', 'topic'].includes(dimension) ? nameOf(key, names) : key
 }
 
 const category = 'category:'
 
-/** Returns the names of agents, versions, and companies, and of the categories of a monitor. */
+/** Returns the names of agents, versions, companies, and topics, and of the categories of a monitor. */
 export const nameKeys = async (db: Db, org: OrgId, groupBy: string[], keys: Key[]): Promise<Map<string, string>> => {
   const of = (dimension: string) => keys.flatMap((key) => key[groupBy.indexOf(dimension)] ?? [])
-  const ids = { agentIds: of('agent'), agentVersionIds: of('version'), companyIds: of('company') }
+  const ids = {
+    agentIds: of('agent'),
+    agentVersionIds: of('version'),
+    companyIds: of('company'),
+    topicIds: of('topic'),
+  }
   const names = await findNames(db, org, [ids])
   const monitorIds = groupBy.flatMap((name) => (name.startsWith(category) ? name.slice(category.length) : []))
   const monitors = monitorIds.length > 0 ? await findMonitors(db, org, monitorIds) : []

@@ -111,6 +111,12 @@ type Grouping = Pick<SumRequest, 'groupBy' | 'timezone'> & { org: OrgId }
 const providerOf = (org: OrgId): RawBuilder<unknown> => sql`(
   SELECT t.format FROM transcripts t WHERE t.organization_id = ${org} AND t.conversation_id = conversations.id)`
 
+/** Selects the topic of a conversation, or the one that it was merged into. */
+const topicOf = (org: OrgId): RawBuilder<unknown> => sql`(
+  SELECT coalesce(p.merged_into_id, p.id) FROM conversation_topics o
+  JOIN topics p ON p.organization_id = ${org} AND p.id = o.topic_id
+  WHERE o.organization_id = ${org} AND o.conversation_id = conversations.id)`
+
 /** Selects the categories of a conversation, one row each, or a row without one. */
 const categoriesOf = (org: OrgId, monitorId: string): RawBuilder<unknown> => {
   const newest = sql`(
@@ -128,6 +134,7 @@ const dimensionOf = (
 ): RawBuilder<unknown> => {
   if (name.startsWith('category:')) return categoriesOf(org, name.slice('category:'.length).toLowerCase())
   if (name === 'provider') return providerOf(org)
+  if (name === 'topic') return topicOf(org)
   if (name === 'hourOfDay') return sql`extract(hour FROM ${at} AT TIME ZONE ${timezone}::text)::integer`
   if (name === 'weekday') return sql`extract(isodow FROM ${at} AT TIME ZONE ${timezone}::text)::integer`
   return columns[name] ?? metadataOf(name.slice('metadata:'.length))

@@ -190,11 +190,11 @@ export const mostGroupsBy = (measure: Measure, groupBy: string[]): number => {
 
 const Group = Type.String({
   pattern:
-    '^(agent|version|company|channel|direction|endReason|provider|hourOfDay|weekday|metadata:[\\s\\S]+|' +
+    '^(agent|version|company|channel|direction|endReason|provider|topic|hourOfDay|weekday|metadata:[\\s\\S]+|' +
     'category:[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})$',
   maxLength: 130,
   description:
-    'What to group by. `provider` is the format of the transcript, such as `vapi`. `metadata:plan` groups by the values of ' +
+    'What to group by. `provider` is the format of the transcript, such as `vapi`. `topic` is what the customer asks for first. `metadata:plan` groups by the values of ' +
     '`plan`, and `category:` with the ID of a monitor by its ' +
     'categories. A conversation with several categories counts in each group.',
   examples: ['agent'],

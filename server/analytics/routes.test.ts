@@ -7,6 +7,7 @@ import {
   makeMonitor,
   makeOrganization,
   makeReview,
+  makeTopic,
 } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
 import { noResult } from '../monitor-results/no-result.ts'
@@ -120,6 +121,29 @@ describe('volume', () => {
     ])
     const { groups } = await ask({ measure: { kind: 'volume' }, groupBy: ['company', 'agent'] })
     expect(groups.map((group: { key: string[] }) => group.key)).toContainEqual([null, mia.id])
+  })
+
+  it('is grouped by topic, with merged topics as one', async () => {
+    const ids = await makeConversations(server, key, [{}, {}, {}, {}])
+    const topics: string[] = []
+    for (const id of ids.slice(0, 3)) topics.push(await makeTopic(server, key, id))
+    const [refunds, late, orders] = topics
+    await call('PATCH', `/v1/topics/${orders}`, { key, body: { label: 'Orders' } })
+    await call('POST', `/v1/topics/${late}/merge`, { key, body: { into: refunds } })
+    const { groups } = await ask({ measure: { kind: 'volume' }, groupBy: ['topic'] })
+    const found = groups.map(({ key: [id], label: [name], n }: { key: string[]; label: string[]; n: number }) => [
+      id,
+      name,
+      n,
+    ])
+    expect(found).toHaveLength(3)
+    expect(found).toEqual(
+      expect.arrayContaining([
+        [refunds, 'refund', 2],
+        [orders, 'Orders', 1],
+        [null, 'None', 1],
+      ]),
+    )
   })
 
   it('is grouped by metadata, end reason, hour, and weekday in a time zone', async () => {

@@ -12,6 +12,7 @@ import {
   makeMonitor,
   makeOrganization,
   makePerson,
+  makeTopic,
 } from '../../test/make.ts'
 import { serviceKey, testServer } from '../../test/server.ts'
 import { makeAlignable, makeAlignment } from '../../test/support/alignments.ts'
@@ -109,6 +110,7 @@ describe('tools', () => {
       list_monitor_results: { id: monitor.id },
       get_finding: { id: finding.id },
       list_finding_conversations: { id: finding.id },
+      draft_topic_monitor: { id: await makeTopic(server, key), kind: 'rule' },
       find_similar_findings: { title: 'Refunds are promised' },
       create_finding: { title: 'Refunds are promised' },
       attach_conversation: { id: finding.id, conversationId },

@@ -108,6 +108,20 @@ export const shortSound: Shorten = ({ segments: _segments, ...sound }) => {
   }
 }
 
+/** The maximum number of topics in a list. */
+const mostTopics = 100
+
+/** Returns the first topics of a list. The course by day is only available in the console. */
+export const shortTopics: Shorten = ({ days: _days, conversationsByDay: _byDay, data, ...list }) => {
+  const topics = listOf(data)
+  const left = topics.length - mostTopics
+  return {
+    ...list,
+    data: topics.slice(0, mostTopics).map(({ trend: _trend, ...topic }) => withoutNulls(topic)),
+    ...(left > 0 && { note: `Without ${left} more topics.` }),
+  }
+}
+
 const outcomeFields = [
   'metricId',
   'name',

@@ -2,7 +2,14 @@
 
 import type { JsonSchema } from '../platform/http/examples.ts'
 import { richTextOf } from '../rich-text/markdown.ts'
-import { type Shorten, shortExperiment, shortSound, shortTranscript, transcriptArguments } from './shorten.ts'
+import {
+  type Shorten,
+  shortExperiment,
+  shortSound,
+  shortTopics,
+  shortTranscript,
+  transcriptArguments,
+} from './shorten.ts'
 
 export type Tool = {
   name: string
@@ -205,6 +212,30 @@ export const tools: Tool[] = [
     about:
       'Start comparing a judge with people’s judgments. It can cost money: call it with `dryRun` first and tell the user the ' +
       'estimate. Then call get_alignment until its status is completed.',
+  },
+  {
+    name: 'list_topics',
+    title: 'List topics',
+    operationId: 'listTopics',
+    page: '/topics/',
+    about:
+      'List what customers ask for first, with the share of each topic, its change, and the monitors that cover it. ' +
+      'The filter `topicIds` finds their conversations.',
+    shorten: shortTopics,
+  },
+  {
+    name: 'list_uncovered_topics',
+    title: 'List topics without a monitor',
+    operationId: 'listUncoveredTopics',
+    page: '/topics/',
+    about: 'List the topics that no monitor covers, largest first.',
+    shorten: shortTopics,
+  },
+  {
+    name: 'draft_topic_monitor',
+    title: 'Draft a monitor from a topic',
+    operationId: 'draftTopicMonitor',
+    about: 'Draft a judge or a rule that finds the conversations of a topic. Saves nothing.',
   },
   {
     name: 'list_findings',

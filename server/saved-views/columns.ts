@@ -23,6 +23,7 @@ const properties = [
   'affected',
   'findings',
   'tags',
+  'topic',
   'excerpt',
   'cost',
 ]

@@ -76,6 +76,12 @@ const FoundSound = Type.Unsafe<Partial<SoundMeasures> | null>({
   description: 'The recording’s measures. Null without a measured recording.',
 })
 
+const FoundTopic = Type.Unsafe<{ id: string; label: string } | null>({
+  ...Closed({ id: Id, label: Type.String() }),
+  type: ['object', 'null'],
+  description: 'What the customer asks for first. Null if the conversation belongs to no topic.',
+})
+
 export const FoundConversation = Closed(
   {
     ...Conversation.properties,
@@ -112,6 +118,7 @@ export const FoundConversation = Closed(
     tags: Type.Optional(
       Type.Array(Type.String(), { description: 'In alphabetical order.', examples: [['escalated']] }),
     ),
+    topic: Type.Optional(FoundTopic),
     excerpt: Type.Optional({
       ...Nullable(Type.String()),
       description: 'The start of the customer’s first message or, without one, of the first message.',

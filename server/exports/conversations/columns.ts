@@ -27,6 +27,8 @@ const typeOf: Record<Property, CallType> = {
   review_status: 'word',
   findings: 'list',
   tags: 'list',
+  topic_id: 'uuid',
+  topic_name: 'name',
   regions: 'json',
   cost: 'number',
 }
@@ -48,6 +50,7 @@ const propertiesOf: Record<string, Property[]> = {
   reviewStatus: ['review_status'],
   findings: ['findings'],
   tags: ['tags'],
+  topic: ['topic_id', 'topic_name'],
   cost: ['cost'],
 }
 

@@ -9,6 +9,7 @@ import {
   makeMonitor,
   makeOrganization,
   makeRegion,
+  makeTopic,
 } from '../../../test/make.ts'
 import { serviceKey, testServer } from '../../../test/server.ts'
 import { exportsOf } from '../../../test/support/exports/exports.ts'
@@ -253,6 +254,22 @@ describe('the file', () => {
       `SELECT conversation_id, affected[1], metadata_attempts + 1 FROM read_json(FILE) WHERE metadata_plan = 'gold'`,
     )
     expect(rows).toEqual([[first.id, 'Rude, or “short”', '4']])
+  })
+
+  it('has the topic, or the one that it was merged into', async () => {
+    const { key, first, second } = await makeList()
+    const [late, refunds] = [await makeTopic(server, key, first.id), await makeTopic(server, key)]
+    await call('PATCH', `/v1/topics/${refunds}`, { key, body: { label: 'Refunds' } })
+    const config = { filter: november, columns: [{ key: 'topic' }] }
+    const topicOfFirst = async () => {
+      const { names, rows } = readCsv(await fileOf(key, { ...config, format: 'csv' }))
+      expect(names).toEqual(['conversation_id', 'topic_id', 'topic_name'])
+      expect(rows).toContainEqual([second.id, null, null])
+      return rows.find(([id]) => id === first.id)
+    }
+    expect(await topicOfFirst()).toEqual([first.id, late, 'refund'])
+    await call('POST', `/v1/topics/${late}/merge`, { key, body: { into: refunds } })
+    expect(await topicOfFirst()).toEqual([first.id, refunds, 'Refunds'])
   })
 
   it('has categories and fields of the newest results, with types', async () => {

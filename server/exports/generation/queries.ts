@@ -144,6 +144,8 @@ export type Property =
   | 'review_status'
   | 'findings'
   | 'tags'
+  | 'topic_id'
+  | 'topic_name'
   | 'regions'
   | 'cost'
 
@@ -168,6 +170,13 @@ const measureName = /^[A-Za-z0-9]+$/
 /** The number of titles and monitors is limited as in the list of conversations. */
 const mostFindings = 20
 export const mostMonitors = 100
+
+/** Returns an expression over a conversation's topic `y`, or the one that it was merged into. */
+const ofTopic = (org: string, expression: string): string => `(
+  SELECT ${expression} FROM conversation_topics w
+  JOIN topics x ON x.organization_id = ${org} AND x.id = w.topic_id
+  JOIN topics y ON y.organization_id = ${org} AND y.id = coalesce(x.merged_into_id, x.id)
+  WHERE w.organization_id = ${org} AND w.conversation_id = c.id)`
 
 const properties: Record<Property, (org: string) => string> = {
   external_id: () => 'c.external_id',
@@ -194,6 +203,8 @@ const properties: Record<Property, (org: string) => string> = {
   tags: (org) => `(
     SELECT jsonb_agg(g.tag ORDER BY g.tag)::text
     FROM conversation_tags g WHERE g.organization_id = ${org} AND g.conversation_id = c.id)`,
+  topic_id: (org) => ofTopic(org, 'y.id'),
+  topic_name: (org) => ofTopic(org, "coalesce(y.label, array_to_string(y.terms, ', '))"),
   regions: (org) => `(
     SELECT jsonb_agg(jsonb_build_object('startMs', m.start_ms, 'endMs', m.end_ms, 'channel', m.channel, 'note', m.note)
       ORDER BY m.start_ms, m.id)::text

@@ -8,10 +8,11 @@ import {
   listPageResults,
   listPageSounds,
   listPageStarts,
+  listPageTopics,
   type PageRow,
 } from './queries.ts'
 
-export const includable = ['results', 'metrics', 'findings', 'tags', 'excerpt', 'cost', 'sound'] as const
+export const includable = ['results', 'metrics', 'findings', 'tags', 'topic', 'excerpt', 'cost', 'sound'] as const
 export type Includable = (typeof includable)[number]
 
 const byConversation = <Row extends { conversationId: string }>(rows: Row[]) => {
@@ -23,6 +24,8 @@ const byConversation = <Row extends { conversationId: string }>(rows: Row[]) => 
   }
   return (id: string) => grouped.get(id) ?? []
 }
+
+const findOrNull = <T>(of: ReadonlyMap<string, T>, id: string): T | null => of.get(id) ?? null
 
 type Options = {
   include: readonly Includable[]
@@ -40,7 +43,7 @@ export const includeIn = async <Row extends PageRow>(
   if (rows.length === 0 || include.length === 0) return rows
   const read = <T>(name: Includable, list: (db: Db, org: OrgId, rows: PageRow[]) => Promise<T[]>) =>
     include.includes(name) ? list(db, org, rows) : undefined
-  const [results, hidden, metrics, findings, tags, starts, costs, sounds] = await Promise.all([
+  const [results, hidden, metrics, findings, tags, topics, starts, costs, sounds] = await Promise.all([
     read('results', listPageResults),
     include.includes('results') || include.includes('findings') ? findHidden(rows.map(({ id }) => id)) : [],
     read('metrics', listPageMetrics),
@@ -52,6 +55,7 @@ export const includeIn = async <Row extends PageRow>(
         page.map(({ id }) => id),
       ),
     ),
+    read('topic', listPageTopics),
     read('excerpt', (on, of, page) => listPageStarts(on, of, page, mostRead)),
     read('cost', listPageCosts),
     read('sound', listPageSounds),
@@ -60,6 +64,7 @@ export const includeIn = async <Row extends PageRow>(
   const metricsOf = metrics && byConversation(metrics)
   const findingsOf = findings && byConversation(findings)
   const tagsOf = tags && new Map(tags.map((each) => [each.conversationId, each.tags]))
+  const topicOf = topics && new Map(topics.map(({ conversationId, ...topic }) => [conversationId, topic]))
   const isHidden = new Set(hidden)
   const soundOf = sounds && new Map(sounds.map(({ conversationId, sound }) => [conversationId, sound]))
   const costOf = costs && new Map(costs.map(({ conversationId, cost }) => [conversationId, cost]))
@@ -77,8 +82,9 @@ export const includeIn = async <Row extends PageRow>(
     ...(metricsOf && { metrics: metricsOf(row.id) }),
     ...(findingsOf && { findings: isHidden.has(row.id) ? null : findingsOf(row.id) }),
     ...(tagsOf && { tags: tagsOf.get(row.id) ?? [] }),
-    ...(excerpts && { excerpt: excerpts.get(row.id) ?? null }),
-    ...(costOf && { cost: costOf.get(row.id) ?? null }),
-    ...(soundOf && { sound: soundOf.get(row.id) ?? null }),
+    ...(topicOf && { topic: findOrNull(topicOf, row.id) }),
+    ...(excerpts && { excerpt: findOrNull(excerpts, row.id) }),
+    ...(costOf && { cost: findOrNull(costOf, row.id) }),
+    ...(soundOf && { sound: findOrNull(soundOf, row.id) }),
   }))
 }

@@ -1,5 +1,12 @@
 import { expect, it } from 'vitest'
-import { makeConversation, makeFinding, makeMonitor, makeOrganization, makePerson } from '../../../../test/make.ts'
+import {
+  makeConversation,
+  makeFinding,
+  makeMonitor,
+  makeOrganization,
+  makePerson,
+  makeTopic,
+} from '../../../../test/make.ts'
 import { serviceKey, testServer } from '../../../../test/server.ts'
 
 const server = await testServer()
@@ -13,6 +20,25 @@ const search = (key: string, include?: string[], headers = {}) =>
     headers,
     body: { filter: {}, ...(include && { include }) },
   })
+
+it('a page includes the topic of each conversation, or null', async () => {
+  const { key } = await makeOrganization(server)
+  const [one, without] = [await makeConversation(server, key), await makeConversation(server, key)]
+  const topic = await makeTopic(server, key, one.id)
+  const topics = async () => {
+    const { body } = await search(key, ['topic'])
+    return new Map(body.data.map((row: { id: string; topic: object }) => [row.id, row.topic]))
+  }
+  expect([...(await topics())]).toEqual(
+    expect.arrayContaining([
+      [one.id, { id: topic, label: 'refund' }],
+      [without.id, null],
+    ]),
+  )
+  const into = await makeTopic(server, key)
+  await call('POST', `/v1/topics/${topic}/merge`, { key, body: { into } })
+  expect((await topics()).get(one.id)).toEqual({ id: into, label: 'refund' })
+})
 
 it('a page includes what was asked for', async () => {
   const { key } = await makeOrganization(server)

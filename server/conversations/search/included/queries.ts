@@ -116,3 +116,16 @@ export const listPageSounds = async (db: Db, org: OrgId, rows: PageRow[]) =>
     .where('id', '=', sql<string>`ANY(${rows.map(({ id }) => id)}::uuid[])`)
     .where('sound', '<>', sql<string>`'{}'`)
     .execute()
+
+export type IncludedTopic = { conversationId: string; id: string; label: string }
+
+/** Lists the topic of each conversation, or the one that it was merged into. Outliers are missing. */
+export const listPageTopics = async (db: Db, org: OrgId, rows: PageRow[]): Promise<IncludedTopic[]> => {
+  const found = await sql<IncludedTopic>`
+    SELECT o.conversation_id AS "conversationId", t.id, coalesce(t.label, array_to_string(t.terms, ', ')) AS label
+    FROM conversation_topics o
+    JOIN topics p ON p.organization_id = ${org} AND p.id = o.topic_id
+    JOIN topics t ON t.organization_id = ${org} AND t.id = coalesce(p.merged_into_id, p.id)
+    WHERE o.organization_id = ${org} AND o.conversation_id = ANY(${rows.map(({ id }) => id)}::uuid[])`.execute(db)
+  return found.rows
+}
