@@ -57,5 +57,5 @@ export const withoutMean = (vectors: Vectors, mean: Float32Array): Vectors => {
   return centered
 }
 
-/** Reads stored floats. A stored value can start at any byte, so it is copied. */
+/** Reads stored floats. Copies them, because a stored value can start at an offset that is not a multiple of 4. */
 export const readFloats = (stored: Uint8Array): Float32Array => new Float32Array(Uint8Array.from(stored).buffer)

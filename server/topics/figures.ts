@@ -37,7 +37,7 @@ const countEach = (topics: StoredTopic[], counts: TopicCount[], days: number): M
     else own.trend[interval] = (own.trend[interval] ?? 0) + conversations
   }
   for (const count of counts) {
-    // Conversations can have topics that ended until they are assigned again.
+    // Until they are assigned again, conversations can belong to topics that have ended.
     const topic = count.topicId === null ? undefined : byId.get(count.topicId)
     add(topic ? (topic.mergedIntoId ?? topic.id) : null, count)
     if (topic?.groupId) add(topic.groupId, count)

@@ -90,7 +90,8 @@ export const listWithFigures = async (deps: Deps, org: OrgId, query: Query) => {
 export const listUncovered = async (deps: Deps, org: OrgId, query: Period) => {
   const { period, visible, ofTopics } = await readPeriod(deps, org, query)
   const uncovered = ofTopics
-    .filter(({ topic, monitors }) => !topic.isGroup && visible.has(topic.id) && monitors.length === 0)
+    .filter(({ topic, figures }) => !topic.isGroup && visible.has(topic.id) && figures.conversations > 0)
+    .filter(({ monitors }) => monitors.length === 0)
     .sort(bySize)
   const conversations = uncovered.reduce((sum, { figures }) => sum + figures.conversations, 0)
   return {

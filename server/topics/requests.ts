@@ -1,24 +1,38 @@
+// Reads what happens in conversations from their transcripts.
+
 import { readTurns } from '../conversations/ingest/tasks.ts'
 import { passagesOf } from '../embeddings/passages.ts'
 import { batchesOf } from '../platform/batches.ts'
 import type { OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
+import type { Turn } from '../transcripts/turn.ts'
+import { type Facets, facetsOf } from './facets.ts'
 import { listTexts } from './queries.ts'
 
 const textsAtOnce = 100
 
-/** Returns what customers ask for first, for each conversation that still exists. */
-export const readRequests = async (
-  { database, threads }: Pick<Deps, 'database' | 'threads'>,
+type ReadDeps = Pick<Deps, 'database' | 'threads'>
+
+/** Returns a value of the turns of each conversation that still exists, unless it is undefined. */
+const readEach = async <T>(
+  { database, threads }: ReadDeps,
   org: OrgId,
   ids: string[],
-): Promise<Map<string, string>> => {
-  const requests = new Map<string, string>()
+  read: (turns: Turn[]) => T | undefined,
+): Promise<Map<string, T>> => {
+  const values = new Map<string, T>()
   for (const some of batchesOf(ids, textsAtOnce)) {
     for (const { id, content, format, startedAt } of await listTexts(database.dbOf(org), org, some)) {
-      const [first] = passagesOf(await readTurns(threads, org, content, { provider: format, startedAt }))
-      if (first) requests.set(id, first.text)
+      const value = read(await readTurns(threads, org, content, { provider: format, startedAt }))
+      if (value !== undefined) values.set(id, value)
     }
   }
-  return requests
+  return values
 }
+
+/** Returns the customer's first request in each conversation that still exists. */
+export const readRequests = (deps: ReadDeps, org: OrgId, ids: string[]): Promise<Map<string, string>> =>
+  readEach(deps, org, ids, (turns) => passagesOf(turns)[0]?.text)
+
+export const readFacets = (deps: ReadDeps, org: OrgId, ids: string[]): Promise<Map<string, Facets>> =>
+  readEach(deps, org, ids, facetsOf)

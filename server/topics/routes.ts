@@ -6,6 +6,7 @@ import { draftMonitor } from './draft.ts'
 import { listUncovered, listWithFigures, shown } from './list.ts'
 import { mergeTopic } from './merge.ts'
 import { getTopic, listChanges, listConversations, listMergedInto, listTopicIdsWithin, updateTopic } from './queries.ts'
+import { readFacets } from './requests.ts'
 import {
   PeriodQuery,
   Topic,
@@ -159,7 +160,8 @@ export const topics = (app: App, deps: Deps): void => {
         tags,
         operationId: 'listTopicConversations',
         summary: 'List a topic’s conversations',
-        description: 'Most typical first. Includes those of merged topics. For a group, those of all its topics.',
+        description:
+          'Most typical first. Includes the conversations of merged topics or, for a group, of all its topics.',
         params: IdParams,
         querystring: TopicConversationQuery,
         response: answers({ 200: TopicConversationPage }, 400, 401, 404),
@@ -168,12 +170,16 @@ export const topics = (app: App, deps: Deps): void => {
     async ({ actor: { org }, params, query }) => {
       const { id } = await getTopic(db, org, params.id)
       const ids = await listTopicIdsWithin(db, org, id)
-      return app.paging.page(
+      const { data, nextCursor } = await app.paging.page(
         query,
         ['topic-conversations', org, id],
         (page) => listConversations(database.dbOf(org), org, ids, page),
         ({ similarity, conversationId }) => `${similarity} ${conversationId}`,
       )
+      if (!query.facets) return { data, nextCursor }
+      const conversationIds = data.map(({ conversationId }) => conversationId)
+      const facets = await readFacets(deps, org, conversationIds)
+      return { data: data.map((row) => ({ ...row, facets: facets.get(row.conversationId) ?? null })), nextCursor }
     },
   )
 }

@@ -10,6 +10,7 @@ import {
   Timestamp,
   TimestampInput,
 } from '../platform/http/schemas.ts'
+import { endings, type Facets } from './facets.ts'
 
 const Count = Type.Integer({ minimum: 0 })
 const ShareOf = Type.Number({ minimum: 0, maximum: 1 })
@@ -76,7 +77,7 @@ const TopicFigures = Closed(
 )
 
 const periodFields = {
-  builtAt: Nullable({ ...Timestamp, description: 'When topics were last built. Null before the first time.' }),
+  builtAt: Nullable({ ...Timestamp, description: 'When topics were last built. Null before the first build.' }),
   missing: {
     ...Count,
     description:
@@ -85,7 +86,7 @@ const periodFields = {
   since: Timestamp,
   until: Timestamp,
   days: Type.Array(Timestamp, { description: 'The starts of the days in the period.' }),
-  conversations: { ...Count, description: 'All conversations with words that started in the period.' },
+  conversations: { ...Count, description: 'All conversations that contain words and started in the period.' },
   conversationsByDay: Type.Array(Count, { description: 'Their number on each day of `days`.' }),
 }
 
@@ -204,7 +205,45 @@ export const TopicMonitorDraft = Closed(
   { title: 'TopicMonitorDraft' },
 )
 
-export const TopicConversationQuery = PageQuery
+export const TopicConversationQuery = Closed({
+  ...PageQuery.properties,
+  facets: Type.Boolean({
+    default: false,
+    description: 'Whether to say what happens in each conversation. This reads their transcripts.',
+  }),
+})
+
+const Quote = Closed({
+  turn: Type.Integer({ minimum: 0 }),
+  text: Type.String({ description: 'A part of the turn.' }),
+})
+const NullableQuote = Type.Unsafe<{ turn: number; text: string } | null>({ ...Quote, type: ['object', 'null'] })
+const Quotes = (description: string) => Type.Array(Quote, { description })
+
+const FacetsOf = Closed(
+  {
+    request: { ...NullableQuote, description: 'What the customer asks for first.' },
+    unanswered: Quotes('Questions that nobody answers, that the agent can’t answer, or that the customer asks again.'),
+    complaints: Quotes('What the customer complains about.'),
+    apologies: Quotes('What the agent apologizes for.'),
+    toolFailures: Type.Array(
+      Closed({
+        turn: Type.Integer({ minimum: 0, description: 'The result of the tool.' }),
+        tool: Nullable(Type.String()),
+        apology: { ...NullableQuote, description: 'What the agent says about it.' },
+        isRetried: Type.Boolean({ description: 'Whether the agent calls the tool again later.' }),
+      }),
+    ),
+    ending: Nullable(
+      Choice(endings, {
+        description:
+          '`transferred` to a person; `gave_up`: the customer complains or gives up; `waiting`: the last word is a ' +
+          'question of the customer; `thanked`; or `other`.',
+      }),
+    ),
+  },
+  { title: 'TopicFacets', description: 'Found by rules and English patterns, at most five of each.' },
+)
 
 export const TopicConversationPage = Page(
   Closed(
@@ -216,6 +255,13 @@ export const TopicConversationPage = Page(
       },
       similarity: Type.Number({ description: 'The cosine similarity to the center of the topic.' }),
       startedAt: Timestamp,
+      facets: Type.Optional(
+        Type.Unsafe<Facets | null>({
+          ...FacetsOf,
+          type: ['object', 'null'],
+          description: 'Null without a transcript.',
+        }),
+      ),
     },
     { title: 'TopicConversation' },
   ),

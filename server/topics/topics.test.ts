@@ -158,6 +158,18 @@ describe('topics', () => {
     expect(similarities).toEqual(similarities.toSorted((a, b) => b - a))
   })
 
+  it('say what happens in their conversations', async () => {
+    const { id } = await org.find('pizza')
+    const get = (query: string) => call('GET', `/v1/topics/${id}/conversations?limit=5${query}`, { key: org.key })
+    expect((await get('')).body.data[0]).not.toHaveProperty('facets')
+    const { data } = (await get('&facets=true')).body
+    expect(data).toHaveLength(5)
+    for (const { facets } of data) {
+      expect(facets).toMatchObject({ request: { turn: 1, text: expect.stringMatching(/pizza/) }, toolFailures: [] })
+      expect(facets.unanswered).toEqual([facets.request])
+    }
+  })
+
   it('contain new conversations as soon as they are embedded', async () => {
     const { id } = await org.find('card')
     const [first, second] = await org.make(
@@ -306,7 +318,7 @@ describe('topics', () => {
     expect((await draft('judge')).body).toMatchObject({ name: 'Cards', examples: { affected: [], notAffected: [] } })
   })
 
-  it('are not found by others', async () => {
+  it('are not visible to other organizations', async () => {
     const other = await makeOrganization(server)
     const { id } = await org.find('card')
     for (const path of [`/v1/topics/${id}`, `/v1/topics/${id}/conversations`]) {
