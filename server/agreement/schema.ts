@@ -20,10 +20,13 @@ const Estimated = (description: string, minimum: number) => {
 }
 
 const Figure = { minimum: -1, maximum: 1 }
-const Bound = Nullable(Type.Number({ ...Figure, description: 'End of the 95% interval. Null without enough data.' }))
+const Bound = (end: string) =>
+  Nullable(Type.Number({ ...Figure, description: `${end} end of the 95% interval. Null without enough data.` }))
 
 const Overall = (description: string, counts: Record<string, ReturnType<typeof Count>>) =>
-  Nullable(Closed({ value: Type.Number(Figure), low: Bound, high: Bound, ...counts }, { description }))
+  Nullable(
+    Closed({ value: Type.Number(Figure), low: Bound('Lower'), high: Bound('Upper'), ...counts }, { description }),
+  )
 
 const Conversations = Count('The number of conversations that the value is based on.')
 

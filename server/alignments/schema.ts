@@ -114,7 +114,7 @@ const People = Closed(
     },
     warning: Nullable(Type.String({ description: 'Set if people agree less with each other than with the judge.' })),
   },
-  { description: 'From the answers of people, without adjudications.' },
+  { description: 'Based on people’s answers, without adjudications.' },
 )
 
 const Gain = Closed(

@@ -133,9 +133,9 @@ const Difference = Closed({
   p: {
     ...P,
     description:
-      'The probability of a difference at least this large if only chance were at work. Null for counts and sums, ' +
-      'for the cost and response time of several monitors, because their results are not independent, and if there ' +
-      'are too few values.',
+      'The probability of a difference at least this large if only chance were at work. Null for counts and sums, if ' +
+      'there are too few values, and for the cost and response time of several monitors, because their results are ' +
+      'not independent.',
   },
   adjustedP: { ...P, description: '`p`, corrected for the number of compared rows (Holm’s method).' },
   isNotable: Type.Boolean({

@@ -73,7 +73,7 @@ export const boards = (app: App, { db }: Deps): void => {
         tags,
         operationId: 'createBoard',
         summary: 'Create a board',
-        description: 'Shared with the whole organization.',
+        description: 'Boards are shared with the whole organization.',
         querystring: NoQuery,
         body: BoardCreate,
         response: answers({ 201: Board }, 400, 401, 403),

@@ -119,7 +119,7 @@ export const buckets = (app: App, { db, clock, reactions }: Deps): void => {
         operationId: 'updateBucket',
         summary: 'Update a bucket',
         description:
-          'New filters, shares, and quotas apply to conversations that arrive from now on. Conversations in the bucket stay. The type cannot change.',
+          'New filters, shares, and quotas apply to conversations that arrive from now on. Conversations that are already in the bucket stay in it. The type cannot change.',
         params: IdParams,
         querystring: NoQuery,
         body: BucketUpdate,

@@ -109,7 +109,7 @@ export const conversations = (app: App, deps: Deps): void => {
         summary: 'Create or update conversations in bulk',
         description:
           'Send 1 to 1,000 conversations as JSON, or any number as `application/x-ndjson`, one per line. Lines ' +
-          'are stored as they arrive, 500 at a time, and the response follows the last one. If the response ' +
+          'are stored as they arrive, 500 at a time, and the response is sent after the last one. If the response ' +
           'gets lost, send the batch again: conversations with an `externalId` are stored once.',
         querystring: NoQuery,
         body: {

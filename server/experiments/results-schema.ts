@@ -57,7 +57,7 @@ const ArmResult = Closed(
     pending: { ...Whole, description: 'Conversations with a queued or running evaluation.' },
     missing: {
       ...Whole,
-      description: 'Conversations without a result, with an unscored one, or without the category or field.',
+      description: 'Conversations without a result, with an unscored result, or without the category or field.',
     },
     failed: Whole,
     units: { ...Whole, description: 'Units with at least one observation.' },

@@ -103,8 +103,8 @@ export const exportLife = (app: App, deps: Deps, { kind, tags, needs, schema, sh
         summary: `Download ${noun.one}`,
         description:
           'Redirects to a signed link that works for 15 minutes without a key. Do not send the key to it. ' +
-          '`X-File-Digest` is the file’s digest, which the file’s response repeats as `Repr-Digest` when it is ' +
-          'served from here.',
+          '`X-File-Digest` is the file’s digest, which the file’s response repeats as `Repr-Digest` if ' +
+          'Earshot serves the file itself.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 302: withHeaders(Empty, 'Location', 'X-File-Digest') }, 400, 401, 403, 404, 409, 410, 503),

@@ -33,7 +33,7 @@ export const manifestFields = {
 
 /** Only exports of a schedule have these fields, so that other exports keep the published format. */
 export const scheduleFields = {
-  scheduleId: Type.Optional({ ...Id, description: 'The schedule that created the export, even if deleted.' }),
+  scheduleId: Type.Optional({ ...Id, description: 'The schedule that created the export, even if it was deleted.' }),
   scheduleName: Type.Optional({ ...Name, description: 'The schedule’s name when it created the export.' }),
 }
 

@@ -10,7 +10,7 @@ const format = 'Letters, digits, and underscores, starting with a letter.'
 export const CategoryKey = Type.String({
   pattern: keyPattern,
   maxLength: 64,
-  description: `${format} \`other\` and \`not_applicable\` are reserved for conversations that no category fits, and conversations that the monitor’s question does not apply to.`,
+  description: `${format} \`other\` is reserved for conversations that no category fits, and \`not_applicable\` for conversations to which the monitor’s question does not apply.`,
   examples: ['billing'],
 })
 

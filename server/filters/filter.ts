@@ -270,7 +270,7 @@ const fields = {
   match: Type.Optional(
     Choice(['all', 'any'], {
       description:
-        'Whether all (the default) or any of the monitor conditions must match. `all` results add no condition.',
+        'Whether all (the default) or any of the monitor conditions must match. A condition with the result `all` adds nothing to the others.',
     }),
   ),
   categories: Type.Optional(CategoryCondition),

@@ -11,7 +11,7 @@ const AnySettings = Type.Unsafe<IntegrationSettings>({
   type: 'object',
   additionalProperties: true,
   description:
-    'Depends on the provider. All: `agentId`. vapi: `scheme` (secret, bearer, or hmac) and its options. ' +
+    'Depends on the provider. Every provider: `agentId`. vapi: `scheme` (secret, bearer, or hmac) and its options. ' +
     'twilio: `accountSid`, `apiBaseUrl`. livekit: `apiKey`.',
   examples: [{ scheme: 'hmac', algorithm: 'sha256' }],
 })

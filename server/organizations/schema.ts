@@ -43,7 +43,7 @@ const EmbeddingModel = {
   ...Nullable({ ...ProviderModel, examples: ['0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f/text-embedding-3-small'] }),
   description:
     'The model that embeds conversations for search by meaning, as `providerId/model`. The provider must be ' +
-    'OpenAI-compatible or Azure OpenAI. Null uses the built-in models, which send nothing to others. After a change, all ' +
+    'OpenAI-compatible or Azure OpenAI. Null uses the built-in models, which send nothing to other services. After a change, all ' +
     'conversations are embedded again.',
 }
 const AgentChannel = {

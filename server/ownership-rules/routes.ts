@@ -38,7 +38,7 @@ export const ownershipRules = (app: App, { db, clock }: Deps): void => {
         operationId: 'listOwnershipRules',
         summary: 'List ownership rules',
         description:
-          'By position. The first rule that matches a new finding or incident decides who is in charge of it.',
+          'Sorted by position. The first rule that matches a new finding or incident decides who is in charge of it.',
         querystring: PageQuery,
         response: answers({ 200: Page(OwnershipRule) }, 401),
       },

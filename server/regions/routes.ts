@@ -121,7 +121,7 @@ export const regions = (app: App, { db, clock }: Deps): void => {
         tags,
         operationId: 'createConversationRegion',
         summary: 'Mark a region of a recording',
-        description: `Needs a stored recording. A conversation can have at most ${mostRegions} regions.`,
+        description: `Requires a stored recording. A conversation can have at most ${mostRegions} regions.`,
         params: IdParams,
         querystring: NoQuery,
         body: RegionCreate,

@@ -71,7 +71,7 @@ export const SoundMeasures = Closed(
     dtmfDigits: { ...Count, description: 'How many telephone keys were pressed.' },
     tones: { ...Count, description: 'Tones such as ringing and busy signals. An estimate.' },
     beeps: { ...Count, description: 'Single beeps, such as that of a voicemail box. An estimate.' },
-    holdMusicMs: { ...Milliseconds, description: 'How long there is hold music. An estimate.' },
+    holdMusicMs: { ...Milliseconds, description: 'How long hold music plays. An estimate.' },
     cutOffEnds: {
       ...Count,
       description: 'Channels with speech that is cut off at the end of the recording. An estimate.',

@@ -40,7 +40,7 @@ export const Sound = Closed(
       description: 'The silence before a channel’s response to the other.',
     }),
     talkOver: Type.Array(Closed({ channel: Channel, yielded: Channel, ...Span }), {
-      description: 'Both channels have speech. `channel` began second, and `yielded` stopped first.',
+      description: 'When both channels have speech. `channel` began second, and `yielded` stopped first.',
     }),
     measures: Nullable(SoundMeasures),
     unmeasured: Type.Record(Type.String(), Type.String(), {

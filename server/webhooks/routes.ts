@@ -239,7 +239,8 @@ export const webhookEndpoints = (app: App, { db, secrets, clock, config }: Deps)
         tags,
         operationId: 'rotateWebhookSecret',
         summary: 'Rotate a webhook endpoint’s secret',
-        description: 'Both secrets sign for 24 hours. The new secret is shown only in this response.',
+        description:
+          'For 24 hours, deliveries are signed with both secrets. The new secret is shown only in this response.',
         params: IdParams,
         querystring: NoQuery,
         body: NoBody,

@@ -39,7 +39,7 @@ const properties = {
   },
   previousSecretUntil: {
     ...Nullable(Timestamp),
-    description: 'When the previous secret stops signing. Null if it no longer signs.',
+    description: 'Until then, deliveries are also signed with the previous secret. Null if they no longer are.',
   },
   approvedByUserId: { ...Nullable(Id), description: 'Who approved the current address.' },
   approvedAt: Nullable(Timestamp),

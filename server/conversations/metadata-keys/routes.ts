@@ -7,7 +7,8 @@ import { KeyParams, MetadataKeys, MetadataValues, mostSuggested, SuggestionQuery
 
 const tags = ['Conversations']
 
-const sample = `Returns the ${mostSuggested} most frequent, counted among the ${sampled.toLocaleString('en')} newest conversations.`
+const mostFrequent = (what: string): string =>
+  `Returns the ${mostSuggested} most frequent ${what}, counted among the ${sampled.toLocaleString('en')} newest conversations.`
 
 export const metadataKeys = (app: App, { database }: Deps): void => {
   const sampleOf = (prefix = '') => ({ prefix, sampled, limit: mostSuggested })
@@ -20,7 +21,7 @@ export const metadataKeys = (app: App, { database }: Deps): void => {
         tags,
         operationId: 'listMetadataKeys',
         summary: 'List metadata keys',
-        description: sample,
+        description: mostFrequent('keys'),
         querystring: SuggestionQuery,
         response: answers({ 200: MetadataKeys }, 400, 401),
       },
@@ -38,7 +39,7 @@ export const metadataKeys = (app: App, { database }: Deps): void => {
         tags,
         operationId: 'listMetadataValues',
         summary: 'List the values of a metadata key',
-        description: `${sample} Returns 404 if none of them has the key.`,
+        description: `${mostFrequent('values')} Returns 404 if none of these conversations has the key.`,
         params: KeyParams,
         querystring: SuggestionQuery,
         response: answers({ 200: MetadataValues }, 400, 401, 404),

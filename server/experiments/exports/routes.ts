@@ -40,7 +40,7 @@ export const experimentExports = (app: App, deps: Deps): void => {
         operationId: 'createExperimentExport',
         summary: 'Create an experiment export',
         description:
-          'Has one row per conversation in either arm, with the value of each outcome. The file is created in ' +
+          'The export has one row per conversation in either arm, with the value of each outcome. The file is created in ' +
           'the background; poll the export every five seconds. If the response gets lost, send the same ' +
           '`operationId` and configuration again to get the same export, with `Idempotent-Replayed: true`. ' +
           'Limits: 1,000,000 conversations per export and 20 unfinished exports, including monitor exports.',

@@ -13,7 +13,7 @@ export const conversationFields = {
     maxItems: 50,
     description:
       'The columns of the list, in order, after `conversation_id`. `width` is the column’s width in an Excel sheet. ' +
-      'Agents and companies have an ID and a name.',
+      'Agents and companies have a column for the ID and one for the name.',
     examples: [[{ key: 'startedAt' }, { key: 'agentId' }, { key: 'affected' }, { key: 'metadata:plan' }]],
   }),
   sort: Type.Optional(Sort),

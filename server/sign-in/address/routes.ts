@@ -36,7 +36,8 @@ const AddressChange = Closed({
 const AddressChangeState = Closed({
   email: { ...Email, description: 'The account’s current address.' },
   confirmationSent: Type.Boolean({
-    description: 'Always true: the change takes effect when the mailed link is opened, within an hour.',
+    description:
+      'Always true: the change takes effect when the link in the email is opened. The link works for an hour.',
   }),
 })
 
