@@ -87,7 +87,6 @@ const consequences: { [Event in keyof Events]: Reaction<Event>[] } = {
     deriveMeasuresAgain,
     transcribeEnded,
     redactAgain,
-    embedStored,
     evaluateStored,
     evaluateMetricRules,
     evaluatePinned,
@@ -96,6 +95,7 @@ const consequences: { [Event in keyof Events]: Reaction<Event>[] } = {
     noteChangedHours,
     offerConversationsToBuckets,
     publishStored,
+    embedStored,
   ],
   conversationsEmbedded: [assignEmbedded, buildFirst, offerEmbeddedToBuckets],
   conversationsErasing: [

@@ -11,6 +11,7 @@ import { type Passage, passagesOf } from './passages.ts'
 import {
   deleteEmbeddings,
   deleteProgress,
+  deleteUselessMarks,
   insertEmbeddings,
   listHashes,
   listUnembeddedTexts,
@@ -109,18 +110,21 @@ export const embedConversation = async (
 
 /**
  * Stores embedded conversations, except for those that were erased in the meantime or have a new transcript. Stores
- * nothing if the organization has chosen another model in the meantime.
+ * nothing if the organization has chosen another model in the meantime. Unmarks the other conversations unless they got a
+ * transcript in the meantime.
  */
 export const storeEmbeddings = async (
   deps: Pick<Deps, 'jobs' | 'reactions'>,
   trx: Db,
   org: OrgId,
-  { model, conversations }: NewEmbeddings,
+  { ids, made: { model, conversations } }: { ids: string[]; made: NewEmbeddings },
 ): Promise<void> => {
-  const ids = conversations.map(({ id }) => id)
-  if (ids.length === 0) return
   await lockNamedConversations(trx, org, { ids, externalIds: [] })
-  const hashes = await listHashes(trx, org, ids)
+  const embedded = new Set(conversations.map(({ id }) => id))
+  const others = ids.filter((id) => !embedded.has(id))
+  if (others.length > 0) await deleteUselessMarks(trx, org, others)
+  if (embedded.size === 0) return
+  const hashes = await listHashes(trx, org, [...embedded])
   const unchanged = conversations.filter(({ id, hash }) => hashes.get(id) === hash)
   if (unchanged.length === 0) return
   if ((await findCurrentModel(trx, org)).number !== model) {

@@ -13,13 +13,16 @@ import { builtIn } from './models.ts'
 import {
   deleteEmbeddings,
   deleteProgress,
+  deleteWaiting,
   findModelNumber,
   findProgress,
   insertProgress,
+  insertWaiting,
   listDoneAllOrgs,
   listFailed,
   listModelNamesAllOrgs,
   listNextOlder,
+  listWaiting,
   type Progress,
   updateProgress,
 } from './queries.ts'
@@ -27,73 +30,21 @@ import {
 /** The number of conversations that are embedded together. */
 const batchSize = 25
 
-/** Embeds stored conversations. If the model doesn't answer, `embedOlder` embeds them later. */
-export const embedNew = defineJob({
-  name: 'embeddings.embed',
-  payload: Type.Object({ organizationId: OrganizationId, conversationIds: Type.Array(Type.String()) }),
-  retryLimit: 3,
-  retryDelaySeconds: 30,
-  concurrency: 2,
-  run: async (deps: Deps, { organizationId: org, conversationIds }, attempt) => {
-    if (!deps.config.embeddings) return
-    try {
-      const made = await embedConversations(deps, org, conversationIds, { signal: attempt.signal, background: true })
-      await attempt.finish((trx) => storeEmbeddings(deps, trx, org, made))
-    } catch (error) {
-      if (!(error instanceof EndpointError)) throw error
-      deps.log.warn({ organizationId: org, reason: error.message }, 'embedding conversations has to wait')
-      await attempt.finish((trx) => deleteProgress(trx, org))
-    }
-  },
-  onFailed: (_deps, { organizationId: org }, trx) => deleteProgress(trx, org).then(() => {}),
-})
-
-type Stored = Record<'conversationIds' | 'createdIds' | 'toEvaluate' | 'changedOtherwise', string[]>
-
-/**
- * Deletes the vectors of changed transcripts, and enqueues jobs that embed new and changed ones, in the same
- * transaction as the change.
- */
-export const embedStored = async (
-  { jobs, config }: Pick<Deps, 'jobs' | 'config'>,
-  trx: Db,
-  org: OrgId,
-  { conversationIds, createdIds, toEvaluate, changedOtherwise }: Stored,
-): Promise<void> => {
-  const unaffected = new Set(changedOtherwise)
-  const affected = conversationIds.filter((id) => !unaffected.has(id))
-  const isNew = new Set(createdIds)
-  const changed = affected.filter((id) => !isNew.has(id))
-  if (changed.length > 0) await deleteEmbeddings(trx, org, changed)
-  if (!config.embeddings) {
-    // If embeddings are enabled later, this makes the background job find these conversations.
-    if (affected.length > 0) await deleteProgress(trx, org)
-    return
-  }
-  const completed = new Set(toEvaluate)
-  const others = affected.filter((id) => !completed.has(id))
-  const failed = others.length > 0 ? await listFailed(trx, org, others) : []
-  const payloads = batchesOf([...toEvaluate, ...failed], batchSize).map((ids) => ({
-    organizationId: org,
-    conversationIds: ids,
-  }))
-  await jobs.enqueueMany(trx, embedNew, payloads)
-}
+/** After this time, an organization yields to others. */
+const sliceMs = 10_000
 
 /** The number of conversations to read at once when looking for those that are not embedded. */
 const pageSize = 1_000
-/** After this time, an organization yields to others. */
-const sliceMs = 10_000
 const singletonKey = 'sweep'
 
 const embedTogether = async (deps: Deps, org: OrgId, ids: string[], attempt: Attempt): Promise<void> => {
   const made = await embedConversations(deps, org, ids, { signal: attempt.signal, background: true })
-  await attempt.transaction((trx) => storeEmbeddings(deps, trx, org, made))
+  await attempt.transaction((trx) => storeEmbeddings(deps, trx, org, { ids, made }))
 }
 
 const embedAlone = async (deps: Deps, org: OrgId, id: string, attempt: Attempt): Promise<void> => {
   const made = await embedConversation(deps, org, id, { signal: attempt.signal, background: true })
-  await attempt.transaction((trx) => storeEmbeddings(deps, trx, org, made))
+  await attempt.transaction((trx) => storeEmbeddings(deps, trx, org, { ids: [id], made }))
 }
 
 /** Returns the error, or throws it if the attempt has to end because of it. */
@@ -125,7 +76,80 @@ const embedBatch = async (deps: Deps, org: OrgId, ids: string[], attempt: Attemp
     errors.push(error)
     deps.log.error({ organizationId: org, conversationId: id, err: error }, 'embedding a conversation failed')
     if (errors.length > 1 && errors.length === ids.length) throw error
+    await attempt.transaction((trx) => deleteWaiting(trx, org, [id]))
   }
+}
+
+/** Embeds marked conversations until none is left or the time is over. Returns whether none is left. */
+const embedWaiting = async (deps: Deps, org: OrgId, attempt: Attempt): Promise<boolean> => {
+  const endsAt = performance.now() + sliceMs
+  let after: string | undefined
+  do {
+    const ids = await listWaiting(deps.database.dbOf(org), org, { after, limit: batchSize })
+    if (ids.length === 0) return true
+    await embedBatch(deps, org, ids, attempt)
+    after = ids.at(-1)
+  } while (performance.now() < endsAt)
+  return false
+}
+
+/**
+ * Embeds new conversations, and those with a new transcript. One job embeds all that arrived since the last one, in
+ * batches, which takes far less time than a job for each. If the model doesn't answer, `embedOlder` embeds them later.
+ */
+export const embedNew = defineJob({
+  name: 'embeddings.embed',
+  payload: Type.Object({ organizationId: OrganizationId }),
+  retryLimit: 3,
+  retryDelaySeconds: 30,
+  concurrency: 2,
+  run: async (deps: Deps, { organizationId: org }, attempt) => {
+    if (!deps.config.embeddings) return
+    try {
+      if (await embedWaiting(deps, org, attempt)) return
+      await attempt.finish((trx) => enqueueNew(deps, trx, org))
+    } catch (error) {
+      if (!(error instanceof EndpointError)) throw error
+      deps.log.warn({ organizationId: org, reason: error.message }, 'embedding conversations has to wait')
+      await attempt.finish((trx) => deleteProgress(trx, org))
+    }
+  },
+  onFailed: (_deps, { organizationId: org }, trx) => deleteProgress(trx, org).then(() => {}),
+})
+
+const enqueueNew = ({ jobs }: Pick<Deps, 'jobs'>, trx: Db, org: OrgId) =>
+  jobs.enqueue(trx, embedNew, { organizationId: org }, { singletonKey: 'new' })
+
+type Stored = Record<'conversationIds' | 'createdIds' | 'toEvaluate' | 'changedOtherwise', string[]>
+
+/**
+ * Deletes the vectors of changed transcripts, and marks new and changed conversations for the job that embeds them, in
+ * the same transaction as the change. This must be the last reaction: transactions of one organization wait for each
+ * other to enqueue this job, so one that waits must already have its other locks.
+ */
+export const embedStored = async (
+  { jobs, config }: Pick<Deps, 'jobs' | 'config'>,
+  trx: Db,
+  org: OrgId,
+  { conversationIds, createdIds, toEvaluate, changedOtherwise }: Stored,
+): Promise<void> => {
+  const unaffected = new Set(changedOtherwise)
+  const affected = conversationIds.filter((id) => !unaffected.has(id))
+  const isNew = new Set(createdIds)
+  const changed = affected.filter((id) => !isNew.has(id))
+  if (changed.length > 0) await deleteEmbeddings(trx, org, changed)
+  if (!config.embeddings) {
+    // If embeddings are enabled later, this makes the background job find these conversations.
+    if (affected.length > 0) await deleteProgress(trx, org)
+    return
+  }
+  const completed = new Set(toEvaluate)
+  const others = affected.filter((id) => !completed.has(id))
+  const failed = others.length > 0 ? await listFailed(trx, org, others) : []
+  const waiting = [...toEvaluate, ...failed]
+  if (waiting.length === 0) return
+  await insertWaiting(trx, org, waiting)
+  await enqueueNew({ jobs }, trx, org)
 }
 
 /** Returns the organization's progress with a model. */

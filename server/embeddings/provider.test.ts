@@ -67,7 +67,7 @@ describe('a model of a provider', () => {
     await makeConversation(server, key, said(pizza))
     await embed()
     expect(await find('my lost card')).toEqual([id])
-    expect(provider.asked.map(({ model }) => model)).toEqual(['embed-1', 'embed-1', 'embed-1'])
+    expect(provider.asked.map(({ model }) => model)).toEqual(['embed-1', 'embed-1'])
     const { body } = await call('GET', '/v1/organization', { key })
     // 5 and 4 words, and 3 of the query, at 2 dollars for a million.
     expect(body.judgeSpending).toMatchObject({ inputTokens: 12, cost: 0.000024 })

@@ -105,6 +105,54 @@ export const deleteEmbeddings = (trx: Db, org: OrgId, ids: string[]) =>
     .where('conversation_id', '=', sql<string>`ANY(${ids}::uuid[])`)
     .execute()
 
+/** The number in place of a model's for conversations that are marked to be embedded. */
+const unembedded = 0
+
+/** Marks conversations that have no vectors. The caller has locked them. */
+export const insertWaiting = (trx: Db, org: OrgId, ids: string[]) =>
+  trx
+    .insertInto('conversation_embeddings')
+    .values(ids.map((id) => ({ organization_id: org, conversation_id: id, model: unembedded })))
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+
+/** Lists marked conversations in the order of their IDs. */
+export const listWaiting = async (
+  db: Db,
+  org: OrgId,
+  { after, limit }: { after: string | undefined; limit: number },
+): Promise<string[]> => {
+  const rows = await db
+    .selectFrom('conversation_embeddings')
+    .select('conversation_id as id')
+    .where('organization_id', '=', org)
+    .where('model', '=', unembedded)
+    .$if(after !== undefined, (query) => query.where('conversation_id', '>', after ?? ''))
+    .orderBy('conversation_id')
+    .limit(limit)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+export const deleteWaiting = (trx: Db, org: OrgId, ids: string[]) =>
+  trx
+    .deleteFrom('conversation_embeddings')
+    .where('organization_id', '=', org)
+    .where('model', '=', unembedded)
+    .where('conversation_id', '=', sql<string>`ANY(${ids}::uuid[])`)
+    .execute()
+
+/** Unmarks those of these conversations that cannot be embedded. The caller has locked them. */
+export const deleteUselessMarks = (trx: Db, org: OrgId, ids: string[]) =>
+  sql`
+    DELETE FROM conversation_embeddings e
+    WHERE e.organization_id = ${org} AND e.conversation_id = ANY(${ids}::uuid[]) AND e.model = ${unembedded}
+      AND NOT EXISTS (
+        SELECT FROM conversations c
+        JOIN transcripts t ON t.organization_id = ${org} AND t.conversation_id = c.id
+        WHERE c.organization_id = ${org} AND c.id = e.conversation_id AND c.status <> 'in_progress'
+          AND t.format IS NOT NULL)`.execute(trx)
+
 export type NewPassage = {
   conversationId: string
   position: number

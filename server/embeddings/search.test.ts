@@ -218,6 +218,44 @@ describe('vectors', () => {
     expect(texts.join()).not.toContain('0199')
   })
 
+  it('are made by one job for everything that arrived, and only of what has a transcript', async () => {
+    const { org, key, make, passages } = await open()
+    const ids = [await make(lost), await make(weather)]
+    const { id: silent } = await makeConversation(server, key, {})
+    const marked = () =>
+      db
+        .selectFrom('conversation_embeddings')
+        .select('conversation_id as id')
+        .where('organization_id', '=', org)
+        .where('model', '=', 0)
+        .execute()
+    expect((await marked()).map(({ id }) => id)).toEqual([...ids, silent])
+    const waiting = db.selectFrom('jobs').select('payload').where('organization_id', '=', org)
+    expect(await waiting.where('name', '=', embedNew.name).execute()).toEqual([{ payload: { organizationId: org } }])
+    await embed()
+    expect(await marked()).toEqual([])
+    expect((await passages()).map((one) => one.conversation_id).toSorted()).toEqual(ids)
+  })
+
+  it('are made of the others if one conversation cannot be embedded', async () => {
+    const { make, passages } = await open()
+    const poisonous = await make(lost)
+    const id = await make(weather)
+    const failing = depsWith(deps, {
+      embedder: {
+        embed: async (...given) => {
+          if (given[1].includes(lost)) throw new Error('cannot be embedded')
+          return deps.embedder.embed(...given)
+        },
+      },
+    })
+    await jobs.drain([embedNew], failing)
+    expect((await passages()).map((one) => one.conversation_id)).toEqual([id])
+    // It is not tried again for each new conversation.
+    await jobs.drain([embedNew], deps)
+    expect((await passages()).map((one) => one.conversation_id)).not.toContain(poisonous)
+  })
+
   it('are made of older conversations in the background', async () => {
     const { org, key, idsOf, progress } = await open()
     const ids = await makeConversations(server, key, [said(lost), said(stolen), said(weather)])
