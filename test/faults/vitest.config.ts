@@ -23,7 +23,8 @@ export default defineConfig({
           name: 'lifetimes',
           include: ['server/**/*.faults.ts'],
           globalSetup: 'test/global-setup.ts',
-          testTimeout: 60_000,
+          // In CI, other checks use half of the machine meanwhile.
+          testTimeout: 120_000,
           expect: { poll: { timeout: 10_000 } },
           // This group runs after the traffic, which would slow down steps with timeouts.
           sequence: { groupOrder: 1 },
