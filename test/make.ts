@@ -135,6 +135,11 @@ export const makeTopic = async (server: TestServer, key: string, conversationId?
     .insertInto('conversation_embeddings')
     .values({ ...of, model: 1 })
     .execute()
+  const passage = { ...of, position: 0, model: 1, code: '0'.repeat(512), first_turn: 0, last_turn: 0 }
+  await db
+    .insertInto('conversation_passages')
+    .values({ ...passage, vector: Buffer.alloc(512) })
+    .execute()
   await db
     .insertInto('conversation_topics')
     .values({ ...of, topic_id: id, similarity: 1, build: 1, started_at: new Date() })

@@ -20,7 +20,7 @@ import { openLog } from '../server/platform/log.ts'
 import { queueMail } from '../server/platform/mail/mail.ts'
 import { coordinatorUrl, spreadTables } from './citus.ts'
 import { testDatabase } from './database.ts'
-import { makeExportSchedule, makeOrganization } from './make.ts'
+import { makeConversation, makeExportSchedule, makeOrganization, makeTopic } from './make.ts'
 import { fillPath, hasId, listOperations } from './operations.ts'
 import { testServer } from './server.ts'
 
@@ -108,6 +108,7 @@ expect(traced.status).toBe(200)
 const mail = { to: ['ada@example.com'], subject: 'A notice', text: 'Something happened.' }
 await queueMail(server.deps, server.deps.db, orgIdOf(org.id), mail)
 await addSpending(server.deps.db, orgIdOf(org.id), '2026-11-01', { judgements: 1, input: 900, output: 90, cost: 0.01 })
+await makeTopic(server, org.key, (await makeConversation(server, org.key)).id)
 const { connection: present } = server.deps.database
 const source = await connect(present)
 afterAll(() => source.end())
