@@ -1,6 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, inject, it } from 'vitest'
-import { ask, listProcesses, makeDataDir, provision, startEarshot, takeFreePort } from '../../test/earshot.ts'
+import {
+  ask,
+  listProcesses,
+  makeDataDir,
+  provision,
+  type RunningEarshot,
+  startEarshot,
+  takeFreePort,
+} from '../../test/earshot.ts'
 import { connectTo } from '../../test/faults/database.ts'
 import { seededRandom } from '../../test/malformed.ts'
 import { requestBuild } from '../../test/support/topics.ts'
@@ -43,6 +51,11 @@ const listClustering = async (parent: number | undefined): Promise<string[]> =>
     return Number(parentId) === parent ? [pid] : []
   })
 
+const untilClustering = ({ child }: RunningEarshot) =>
+  expect
+    .poll(async () => (await listClustering(child.pid)).length, { interval: 20, timeout: 60_000 })
+    .toBeGreaterThan(0)
+
 it('kills leave one complete build, and every conversation has its topic', { timeout: 600_000 }, async () => {
   process.stdout.write(`kills while building topics: seed ${seed}\n`)
   const random = seededRandom(seed)
@@ -82,7 +95,9 @@ it('kills leave one complete build, and every conversation has its topic', { tim
   for (let kill = 0; kill < kills; kill++) {
     await requestBuild(database, org)
     await add(eachKill)
-    await pause(random.below(4_000))
+    // Every second kill certainly hits a build, and the others hit it, or the assignment, by chance.
+    if (kill % 2 === 0) await untilClustering(earshot)
+    await pause(random.below(kill % 2 === 0 ? 300 : 4_000))
     orphans.push(...(await listClustering(earshot.child.pid)))
     earshot.child.kill('SIGKILL')
     await earshot.ended
