@@ -46,7 +46,7 @@ const runBeside = async (task: BackgroundTask): Promise<BackgroundResult> => {
 type Progress = { enabled: boolean; embedded: number; waiting: number }
 type Topics = { builtAt: string | null; data: object[] }
 
-/** Says how far embeddings and topics are, which the service computes during the load. */
+/** Describes the progress of embeddings and topics, which the service computes during the load. */
 const describeMeanings = async (origin: string, key: string): Promise<string> => {
   // The schemas of the responses have these properties.
   const read = async <T>(path: string) =>

@@ -172,7 +172,7 @@ const standingOf = ({ problems, isFetching }: TrialPaneProps['trial'], isJudge: 
   return isJudge ? 'Out of date: the definition has changed' : 'Running…'
 }
 
-/** Names what the preview runs on. */
+/** Returns phrases for the conversations that the preview uses. */
 const subjectOf = (examples: TrialExamples | undefined) =>
   examples
     ? { inWords: 'the examples', inButton: 'examples' }

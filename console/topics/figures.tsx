@@ -7,14 +7,14 @@ import { Estimate } from '../ui/estimate.tsx'
 import { nameOf, type TopicFigures } from './topic-queries.ts'
 import styles from './topics.module.css'
 
-/** Smaller changes are often due to chance. */
+/** The smallest change to mark, in standard errors. Smaller changes are often due to chance. */
 const unusual = 3
 
 export const Share = ({ topic: { share }, of }: { topic: Pick<TopicFigures, 'share'>; of: number }) => (
   <Estimate rate={share?.value ?? null} low={share?.low} high={share?.high} n={of} />
 )
 
-/** Shows the change of the share in percentage points, and in standard errors. */
+/** Shows the change in the share, in percentage points and in standard errors. */
 export const Change = ({ topic: { share, previousShare, surprise } }: { topic: TopicFigures }) => {
   if (share === null || previousShare === null || surprise === null) {
     return <span className={styles.soft}>No earlier conversations</span>

@@ -5,7 +5,7 @@ import { Dialog } from '../ui/dialog.tsx'
 import { Form, TextField } from '../ui/form.tsx'
 import { nameOf, refreshTopics, type TopicDetail } from './topic-queries.ts'
 
-/** Renames a topic. Without a name, it is called by its terms. */
+/** Renames a topic. If the name is empty, the topic's terms are shown instead. */
 export const RenameTopic = ({ topic, onClose }: { topic: TopicDetail; onClose: () => void }) => {
   const form = useForm<{ label: string }>({ defaultValues: { label: topic.hasOwnLabel ? topic.label : '' } })
   const send = async ({ label }: { label: string }) => {

@@ -9,7 +9,7 @@ export type TopicDetail = Schemas['TopicDetail']
 export type TopicList = Schemas['TopicList']
 export type TopicExample = Schemas['TopicConversation']
 
-/** The number of embedded conversations from which topics are built. */
+/** The number of embedded conversations that the first build needs. */
 export const fewestConversations = 200
 
 type Listing = { sort: 'surprise' | 'size'; hidden: boolean }
@@ -47,7 +47,9 @@ export const examplesOptions = (id: string) =>
     },
   })
 
-/** Drafts both kinds of monitors, because the form can change between them. A topic without terms can't become a rule. */
+/**
+ * Drafts both kinds of monitors, because the form can switch between them. A topic without terms can't become a rule.
+ */
 export const draftOptions = (id: string) =>
   queryOptions({
     queryKey: ['topics', id, 'draft'],
@@ -57,7 +59,7 @@ export const draftOptions = (id: string) =>
       const [judge, rule] = await Promise.all([draft('judge'), draft('rule').catch(() => undefined)])
       return { ...judge, definition: { ...rule?.definition, ...judge.definition } as Record<string, unknown> }
     },
-    // A later draft would replace what the person has typed.
+    // A refetched draft would replace what the person has typed.
     staleTime: Number.POSITIVE_INFINITY,
   })
 

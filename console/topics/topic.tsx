@@ -35,7 +35,7 @@ import styles from './topics.module.css'
 const RenameTopic = lazy(async () => (await import('./rename-topic.tsx')).RenameTopic)
 const MergeTopic = lazy(async () => (await import('./merge-topic.tsx')).MergeTopic)
 
-/** Requests the figures of all topics, which the list has often loaded already. */
+/** Requests the figures of all topics. Often, the list has already loaded them. */
 const useFigures = () => useQuery(topicsOptions({ sort: 'size', hidden: true }))
 
 const Course = ({ topic, list }: { topic: TopicFigures; list: TopicList }) => {
@@ -181,7 +181,7 @@ const Examples = ({ id }: { id: string }) => (
   </Section>
 )
 
-/** Lists what people merged into the topic. */
+/** Lists the topics that people merged into this one. */
 const Merged = ({ topic: { merged } }: { topic: TopicDetail }) => {
   const mayWrite = useMay('member')
   const separate = useSeparate()

@@ -29,7 +29,7 @@ import { isDueAgain, planSteps, type State, type Step } from './plan-incidents.t
 import { findLockedRule, type StoredRule, updateNextCheck } from './queries.ts'
 import { subjectOf } from './subject.ts'
 
-/** Finds the conversations that a rule selects from a time on. Stored filters were validated. */
+/** Returns the filter for the conversations that a rule selects after a time. Stored filters were validated. */
 export const selectionOfRule = async (
   deps: Pick<Deps, 'meanings'>,
   org: OrgId,

@@ -143,13 +143,16 @@ export const readCompared = (compareTo: CompareTo, within: Within, zoned: Zoned)
   return { since, until }
 }
 
-/** Returns the time from the start of the earlier period to the end of the later one. An open end stays open. */
+/**
+ * Returns the span from the start of the earlier period to the end of the later one. If either period is open, so is
+ * the span.
+ */
 export const spanOf = (a: Within, b: Within): Within => ({
   since: a.since && b.since && (a.since < b.since ? a.since : b.since),
   until: a.until && b.until && (a.until > b.until ? a.until : b.until),
 })
 
-/** Finds the conversations that a filter's meanings stand for, in a period. The result has no times. */
+/** Replaces a filter's meanings with the matching conversations in a period. The result contains no times. */
 export const resolveWithin = (
   deps: Pick<Deps, 'meanings'>,
   org: OrgId,
@@ -162,8 +165,8 @@ export const resolveWithin = (
   })
 
 /**
- * Reads a query's conversations without their times, and its period and time zone. `readEarlier` returns the period to
- * compare with, if there is one.
+ * Returns a query's filter without times, its period, and its time zone. `readEarlier` returns the period to compare
+ * with, if there is one.
  */
 export const readQuestion = async <Earlier extends ClosedPeriod | undefined>(
   deps: AnswerDeps,

@@ -9,7 +9,10 @@ import { quantize, similarityBetween } from './vectors.ts'
 
 type Kept = { model: number; vector: Int8Array }
 
-/** Texts are compared again and again while somebody types, so vectors are cached. Each takes 512 bytes. */
+/**
+ * The maximum number of cached vectors. While somebody types, the same texts are compared repeatedly. Each vector takes
+ * 512 bytes.
+ */
 const mostKept = 20_000
 const kept = new Map<string, Kept>()
 
@@ -19,7 +22,7 @@ const keep = (key: string, vector: Kept): void => {
   dropOldest(kept, mostKept)
 }
 
-/** A text that may have been compared before. Equal texts have equal hashes. */
+/** A text that may already have a cached vector. Equal texts have equal hashes. */
 type Hashed = { id: string; hash: string }
 
 /**

@@ -25,8 +25,8 @@ export const findCurrentModel = async (db: Db, org: OrgId): Promise<CurrentModel
 }
 
 /**
- * Gives the models of a provider new numbers once they are at another address, where they can be different models. So
- * everything is embedded again.
+ * Gives a provider's models new numbers after its address has changed, because they may be different models. As a
+ * result, all conversations are embedded again.
  */
 export const renumberModels = async (
   _deps: unknown,

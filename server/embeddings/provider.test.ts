@@ -108,7 +108,7 @@ describe('a model of a provider', () => {
     const other = await serveEmbeddings('openai-compatible')
     expect((await call('PATCH', path, { key, body: { settings: other.settings } })).status).toBe(200)
     expect(await progress()).toMatchObject({ embedded: 0, waiting: 1 })
-    // The vectors of the model at the former address are not compared.
+    // Vectors from the previous address are not compared.
     expect(await find(lost)).toEqual([])
     await embedStored()
     expect(await progress()).toMatchObject({ embedded: 1, waiting: 0 })

@@ -34,7 +34,10 @@ export const findModelNumber = async (db: Db, org: OrgId, name: string): Promise
   return row?.number
 }
 
-/** Makes models of a provider get new numbers. The old ones are never used again, because their rows stay. */
+/**
+ * Makes the provider's models get new numbers. The rows of the old numbers are kept, so those numbers are never used
+ * again.
+ */
 export const retireModels = (trx: Db, org: OrgId, providerId: string) =>
   trx
     .updateTable('embedding_models')
@@ -276,8 +279,8 @@ export const countEmbedded = async (db: Db, org: OrgId, model: number, most: num
 }
 
 /**
- * Counts the conversations that the model has still to embed: among the newest ones, and among those that the background
- * job reads next. Both are pages of at most `most` conversations.
+ * Counts the conversations that the model still has to embed: among the newest ones, and among those that the
+ * background job reads next. Both are pages of at most `most` conversations.
  */
 export const countWaiting = async (
   db: Db,
@@ -329,7 +332,7 @@ const passageColumns = sql`p.conversation_id AS "conversationId", p.vector, p.fi
 const matching = (org: OrgId, within: Clause[]) =>
   sql`FROM conversations WHERE ${sql.join([sql`conversations.organization_id = ${org}`, ...within], sql` AND `)}`
 
-/** Returns whether at most this many conversations satisfy the conditions. */
+/** Returns whether the conditions select at most this many conversations. */
 export const areAtMost = async (db: Db, org: OrgId, within: Clause[], most: number): Promise<boolean> => {
   const { rows } = await sql<{ count: number }>`
     SELECT count(*) AS count FROM (SELECT 1 ${matching(org, within)} LIMIT ${most + 1}) AS found
@@ -338,8 +341,8 @@ export const areAtMost = async (db: Db, org: OrgId, within: Clause[], most: numb
 }
 
 /**
- * Reads the passages with the codes most like this code, with their vectors. The best codes are determined first, because
- * they are in the index, and vectors are not.
+ * Reads the passages with the most similar codes, and their vectors. Finds the codes first, because the index contains
+ * codes but not vectors.
  */
 const readNearest = async (
   db: Db,
@@ -374,9 +377,9 @@ export const listNearestInCells = (db: Db, org: OrgId, near: Near, cells: number
 }
 
 /**
- * Compares all passages of the conversations that satisfy the conditions. The primary key contains their codes. PostgreSQL
- * would rather read the codes of all passages if it could choose, because it doesn't know that the primary key contains
- * conversations of the same time next to each other.
+ * Compares all passages of the conversations that satisfy the conditions. The primary key contains their codes. The
+ * statement keeps PostgreSQL from reading the codes of all passages. The planner would prefer that, because it doesn't
+ * know that conversations of the same time are next to each other in the primary key.
  */
 export const listNearestWithin = (db: Db, org: OrgId, near: Near): Promise<StoredPassage[]> =>
   readNearest(db, org, near, {
@@ -387,7 +390,7 @@ export const listNearestWithin = (db: Db, org: OrgId, near: Near): Promise<Store
     where: sql`true`,
   })
 
-/** Reads the passages that one of these models embedded in these conversations, with their vectors. */
+/** Reads the passages of these conversations that any of these models embedded, with their vectors. */
 export const listPassagesOf = async (db: Db, org: OrgId, ids: string[], models: number[]) => {
   const { rows } = await sql<StoredPassage & { model: number }>`
     SELECT ${passageColumns}, p.model FROM conversation_passages p

@@ -44,6 +44,6 @@ it('lets other requests run while it compares many passages', async () => {
   setImmediate(turn)
   expect(await rankPassages(passages, Float32Array.from(vectorOf()), -1)).toHaveLength(40_000)
   isOver = true
-  // Comparing this many takes longer than two turns may take, however fast the processor is.
+  // This many comparisons take longer than two turns on any processor.
   expect(turns).toBeGreaterThan(2)
 })

@@ -4,14 +4,14 @@ import type { Similar } from '../platform/meanings.ts'
 import type { StoredPassage } from './queries.ts'
 import { readVector, similarityTo } from './vectors.ts'
 
-/** Comparing thousands of passages takes several turns of the event loop, and none is longer. */
+/** The maximum length of a turn of the event loop. Comparing thousands of passages takes several turns. */
 const turnMs = 4
 
-/** Positions in a list are smaller than this. */
+/** All positions in a list are below this number. */
 const positions = 2 ** 20
 const steps = 2 ** 30
 
-/** Sorts by similarity, and otherwise keeps the order. Numbers are sorted many times faster than objects. */
+/** Sorts by similarity. Equal ones keep their order. Numbers are sorted many times faster than objects. */
 const sortNearest = (found: Similar[]): Similar[] => {
   const keys = Float64Array.from(found, ({ similarity }, at) => Math.round((1 - similarity) * steps) * positions + at)
   return Array.from(keys.sort(), (key) => found[key % positions] as Similar)

@@ -155,7 +155,7 @@ export const findSimilar = async (
   return (await rankPassages(candidates, embedded.vector, minimumSimilarity)).slice(0, limit)
 }
 
-/** A passage that is stored, or was just embedded. */
+/** A passage that is stored or was just embedded. */
 type Passage = StoredPassage & { model: number }
 
 /** Reads the passages of conversations. Embeds those that are not embedded yet. */
@@ -172,9 +172,9 @@ const readPassages = async (deps: Deps, org: OrgId, ids: string[]): Promise<Pass
 }
 
 /**
- * Returns a function that tells how similar these conversations are to a meaning. They are embedded once, however many
- * meanings they are compared with. Omits conversations that can't be compared, because they have no words, or because
- * another built-in model embeds their language.
+ * Returns a function that returns the similarity of these conversations to a meaning. They are embedded once, however
+ * many meanings they are compared with. Omits conversations that can't be compared, because they have no words, or
+ * because another built-in model embeds their language.
  */
 export const compareAmong = (deps: Deps, org: OrgId, conversationIds: string[]) => {
   let passages: Promise<Passage[]> | undefined

@@ -1,6 +1,6 @@
 /**
- * Monitors with `similarTo` in their scope can't be evaluated while the model that compares meanings doesn't answer. All
- * others are evaluated, and these are tried again.
+ * Monitors with `similarTo` in their scope can't be evaluated while the embedding model is not responding. They are
+ * retried later. All other monitors are evaluated immediately.
  */
 
 /** The number of retries. The pauses add up to a day. */

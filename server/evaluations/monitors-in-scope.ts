@@ -122,7 +122,7 @@ type Asked = (subject: Subject, monitor: StoredMonitor) => boolean
 
 /**
  * Finds the versions to evaluate: the monitors' current versions, and the versions that scorecards and experiments have
- * pinned. Without `comparesMeanings`, calls no model. `isIncomplete` says that meanings could not be compared, so that
+ * pinned. Without `comparesMeanings`, calls no model. If meanings could not be compared, `isIncomplete` is true, and
  * monitors that depend on them are left out.
  */
 export const findQuestions = async (
@@ -151,7 +151,7 @@ export const findQuestions = async (
   const resolved = comparesMeanings ? await resolveScopesIfAvailable(deps, org, ids, scoped) : []
   const isInScope = await findMonitorsInScope(db, org, subjects, scoped, resolved ?? [])
   const wasInScope = postponed && (await findMonitorsInScope(db, org, subjects, scoped, []))
-  /** Leaves out what was evaluated without comparing meanings. */
+  /** Leaves out what an earlier attempt evaluated without comparing meanings. */
   const notYet = (askedIn: (isIn: IsInScope) => Asked): Asked => {
     const asked = askedIn(isInScope)
     const wasAsked = wasInScope && askedIn(wasInScope)
@@ -175,7 +175,7 @@ export const findQuestions = async (
           !isAnswered(subject, monitor),
       ),
     })),
-    // Pinned versions are evaluated whatever their scope.
+    // Earlier attempts have already evaluated pinned versions, because those ignore scopes.
     ...(postponed ? [] : lists).map((monitors) => ({
       monitors,
       isPinned: true,

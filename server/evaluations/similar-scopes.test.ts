@@ -1,4 +1,4 @@
-// Tests monitors whose scopes compare meanings with a model that does not respond.
+// Tests monitors with scopes that compare meanings, using a model that does not respond.
 
 import { expect, it } from 'vitest'
 import { makeConversation, makeModelProvider, makeMonitor, makeOrganization } from '../../test/make.ts'
@@ -19,7 +19,10 @@ const { jobs } = deps
 const lost = 'I lost my credit card'
 const scope = { similarTo: { text: lost, minimumSimilarity: 0.5 } }
 
-/** Makes an organization with a model whose failures can be chosen, and two rules: one of them has a scope by meaning. */
+/**
+ * Creates an organization with a model that can fail as configured, and two rules. One of them has `similarTo` in its
+ * scope.
+ */
 const setUp = async (prices: object) => {
   const { key } = await makeOrganization(server)
   let isDown = false

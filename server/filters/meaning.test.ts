@@ -185,7 +185,7 @@ describe('a list', () => {
 it('the nearest conversations are taken from those that the other conditions select', async () => {
   const { id } = (await call('GET', '/v1/organization', { key })).body
   const { findSimilar } = deps.meanings
-  // Only the nearest conversation is taken, so conditions that are checked afterwards would leave nothing.
+  // The limit is one conversation, so conditions that are checked after the search would leave none.
   const one = depsWith(deps, {
     meanings: {
       ...deps.meanings,
@@ -209,7 +209,7 @@ it('the nearest conversations are taken from those that the other conditions sel
   expect(await nearestOf({ ...within, exclude: { similarTo } })).toEqual([ids[1]])
   expect(await nearestOf({ exclude: { similarTo, conversationIds } })).toEqual([ids[4]])
   expect(await nearestOf({ exclude: { conversationIds, anyOf: [{ similarTo }, { text: 'money' }] } })).toEqual([ids[4]])
-  // The conditions of another part say nothing about these conversations.
+  // Conditions in other parts of the filter don't narrow the search.
   expect(await nearestOf({ similarTo, exclude: { conversationIds } })).toEqual(await nearestOf({ similarTo }))
 })
 

@@ -652,7 +652,9 @@ export const whereAmong = <T extends keyof DB, O>(
     ...otherClauses(selection),
   ]).modifyEnd(eachTime)
 
-/** The conditions that narrow a search by meaning. They are exact, and cheap to check for many conversations. */
+/**
+ * The conditions that narrow a search by meaning: those that can be checked exactly and cheaply for many conversations.
+ */
 const narrowing = [
   'agentIds',
   'agentVersionIds',

@@ -21,7 +21,10 @@ import {
 /** The nearest conversations that a condition on the meaning can select. */
 const mostSimilar = 10_000
 
-/** Finds the conversations that a condition stands for. `around` contains the condition: all of these have to match. */
+/**
+ * Finds the conversations that a condition stands for. `around` are the parts of the filter that contain the condition
+ * and must all match.
+ */
 type Find<Found> = (likeness: Likeness, around: Narrowing[]) => Promise<Found>
 
 const resolvePart = async <Found>(
@@ -70,9 +73,9 @@ const unlessUnknown = <Found>(error: unknown, none: Found): Found => {
 }
 
 /**
- * Makes a filter ready for SQL. Throws `unavailable` if it compares meanings while that is disabled. `among` has further
- * conditions: the result is only used for conversations that satisfy them. The result is also limited to the times of the
- * filter, so it must not be used for other times.
+ * Prepares a filter for SQL. Throws `unavailable` if it compares meanings while that is disabled. `among` contains
+ * additional conditions: the result only applies to conversations that satisfy them. The result also only applies to
+ * the filter's times.
  */
 export const resolve = (
   deps: Pick<Deps, 'meanings'>,
@@ -93,9 +96,9 @@ export const resolve = (
   )
 
 /**
- * Returns a function that makes filters ready for SQL that only checks these conversations, which may have just arrived.
- * They are embedded once for all filters. While comparing meanings is disabled, `similarTo` matches nothing, so that other
- * conditions and monitors still work.
+ * Returns a function that prepares filters for SQL that only checks these conversations, which may have just arrived.
+ * They are embedded once for all filters. While comparing meanings is disabled, `similarTo` matches nothing, so that
+ * other conditions and monitors still work.
  */
 export const resolveAmong = (deps: Pick<Deps, 'meanings' | 'config'>, org: OrgId, ids: string[]) => {
   const compare = deps.meanings.compareAmong(org, ids)

@@ -55,7 +55,10 @@ const leastFailures = 5
 
 const spell = (instant: Date): string => `${instant.toISOString().slice(11, 16)} UTC`
 
-/** Says that monitors wait because their scopes compare meanings and the embedding model doesn't answer. */
+/**
+ * Returns a sentence about monitors that wait because their scopes compare meanings and the embedding model is not
+ * responding.
+ */
 const describeWaiting = ({ jobs, nextAt }: Postponed): string => {
   if (jobs === 0) return ''
   const next = nextAt ? `, the next time at ${spell(nextAt)}` : ''

@@ -162,7 +162,7 @@ export const countPostponed = async (db: Db, org: OrgId, jobName: string): Promi
   return rows[0] ?? { jobs: 0, nextAt: null }
 }
 
-/** Counts the jobs that are tried again because meanings could not be compared. */
+/** Counts the jobs that wait for a retry because meanings could not be compared. */
 export const countWaitingForMeanings = async (db: Db, org: OrgId, jobNames: string[]): Promise<Postponed> => {
   const { rows } = await sql<Postponed>`
     SELECT count(*) AS jobs, min(j.due_at) AS "nextAt" FROM jobs j

@@ -111,7 +111,7 @@ export const shortSound: Shorten = ({ segments: _segments, ...sound }) => {
 /** The maximum number of topics in a list. */
 const mostTopics = 100
 
-/** Returns the first topics of a list. The course by day is only available in the console. */
+/** Returns the first topics of a list, without figures by day. */
 export const shortTopics: Shorten = ({ days: _days, conversationsByDay: _byDay, data, ...list }) => {
   const topics = listOf(data)
   const left = topics.length - mostTopics

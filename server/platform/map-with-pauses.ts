@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 
-/** The usual maximum length of a turn of the event loop, short enough to go unnoticed. */
+/** The default maximum length of a turn of the event loop. Nobody notices turns this short. */
 const usualTurnMs = 25
 
 /**

@@ -21,8 +21,8 @@ export type Meanings = {
     options: { minimumSimilarity: number; limit: number; within?: Clause[] },
   ) => Promise<Similar[]>
   /**
-   * Returns a function that tells how similar these conversations are to a meaning. Its first call reads their vectors, and
-   * embeds those that are not embedded yet.
+   * Returns a function that returns the similarity of these conversations to a meaning. Its first call reads their
+   * vectors, and embeds those that are not embedded yet.
    */
   compareAmong: (org: OrgId, conversationIds: string[]) => (meaning: Meaning) => Promise<Map<string, number>>
   /** Passages with at least this similarity usually have the same meaning. */

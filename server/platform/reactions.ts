@@ -80,7 +80,7 @@ export type Events = {
   organizationCreated: object
   /** The destination is about to be deleted. */
   destinationDeleted: { destinationId: string }
-  /** The model provider has another address now. */
+  /** The address of the model provider has changed. */
   modelProviderMoved: { providerId: string }
   /** The model provider is about to be deleted. The caller has locked it against new references. */
   modelProviderDeleted: { providerId: string; name: string; isDefault: boolean }

@@ -2,7 +2,7 @@
 
 import type { Covered, StoredTopic } from './queries.ts'
 
-/** A monitor that evaluated fewer conversations of a topic says nothing about it. */
+/** The minimum number of evaluated conversations. With fewer, a monitor's results say too little about the topic. */
 const fewestEvaluated = 5
 const coveredShare = 0.5
 

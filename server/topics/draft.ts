@@ -19,7 +19,10 @@ const examplesOfTopic = 5
 const mostNeighbors = 3
 const longestText = 300
 
-/** Returns other topics that are most similar to these, most similar first. A monitor confuses them most easily. */
+/**
+ * Returns the other topics that a monitor could most easily confuse with these: the most similar ones, most similar
+ * first.
+ */
 const findNeighbors = async (db: Db, org: OrgId, ids: Set<string>): Promise<StoredTopic[]> => {
   const centers = (await listCenters(db, org)).map(({ id, model, center }) => ({
     id,
@@ -38,7 +41,7 @@ const findNeighbors = async (db: Db, org: OrgId, ids: Set<string>): Promise<Stor
   return [...new Set(nearest)].slice(0, mostNeighbors)
 }
 
-/** Names what the judge decides about. Quotes would stay in the definition when their conversation is erased. */
+/** Describes the topic without quotes, because a quote would stay in the definition when its conversation is erased. */
 const criteriaOf = (label: string, terms: string[], others: string[]): string => {
   const typical = terms.join(', ')
   const lines = [
@@ -51,7 +54,7 @@ const criteriaOf = (label: string, terms: string[], others: string[]): string =>
   return lines.join('\n')
 }
 
-/** Matches any of the terms. Transcripts can have either apostrophe. */
+/** Returns a rule that matches any of the terms, with straight and curly apostrophes. */
 const expressionOf = (terms: string[]): string =>
   `turns.by('customer').mentions(${JSON.stringify(terms.join('|').replaceAll("'", "['’]"))})`
 

@@ -1,6 +1,6 @@
-// Says what happens in a conversation by rules and patterns only: what the customer asks for first, what stays
-// unanswered, complaints, apologies, failures of tools, and how it ends. All quotes are parts of their turns. Patterns of
-// words are English; everything else works in any language. Pure.
+// Finds what happens in a conversation, with rules and patterns only: what the customer asks for first, unanswered
+// questions, complaints, apologies, tool failures, and how the conversation ends. All quotes are parts of their turns.
+// Word patterns are in English. Everything else works in any language. Pure.
 
 import { passagesOf } from '../embeddings/passages.ts'
 import type { Turn } from '../transcripts/turn.ts'
@@ -13,7 +13,7 @@ export type Quote = { turn: number; text: string }
 export type ToolFailure = {
   turn: number
   tool: string | null
-  /** What the agent says about it. */
+  /** What the agent says about the failure. */
   apology: Quote | null
   /** Whether the agent calls the tool again later. */
   isRetried: boolean
@@ -32,7 +32,7 @@ export type Facets = {
 const mostQuotes = 5
 const longestQuote = 200
 
-/** Messages from one side, without the other side speaking in between. */
+/** Consecutive messages from one side. */
 type Block = { isCustomer: boolean; turns: { index: number; text: string }[] }
 
 const asking =
@@ -61,7 +61,7 @@ const givingUp =
 const thanking =
   /\b(thank\w*|thx|perfect|great|wonderful|that('|’)s all|all set|good ?bye|bye|have a (nice|good|great))\b/i
 
-/** Returns the sentence around a match. It is a part of the text. */
+/** Returns the sentence that contains a match, exactly as in the text. */
 const quoteAround = (text: string, at: number): string => {
   // The sentence starts after the end of the previous one.
   const ends = [...text.slice(0, at).matchAll(/[.!?。！？](?=\s)|\n/g)]
@@ -102,7 +102,9 @@ const blocksOf = (turns: Turn[]): Block[] => {
 const longWords = (turns: Block['turns']): Set<string> =>
   new Set(turns.flatMap(({ text }) => text.toLowerCase().match(/[\p{L}\p{N}]{4,}/gu) ?? []))
 
-/** Two messages with mostly the same words ask for the same. Shorter ones are too often equal by accident. */
+/**
+ * The minimum number of shared words that shows a repeated question. Shorter messages are too often equal by chance.
+ */
 const leastShared = 3
 
 const isRepeated = (block: Block, later: Block[]): boolean => {
@@ -115,7 +117,7 @@ const isRepeated = (block: Block, later: Block[]): boolean => {
   })
 }
 
-/** Returns what the customer asks without an answer: nobody replies, the reply refuses, or the customer asks again. */
+/** Returns the customer's unanswered questions: nobody replies, the reply is a refusal, or the customer asks again. */
 const unansweredIn = (blocks: Block[]): Quote[] =>
   blocks.flatMap((block, at) => {
     if (!block.isCustomer) return []
@@ -126,7 +128,7 @@ const unansweredIn = (blocks: Block[]): Quote[] =>
     return !reply || isRefused || isRepeated(block, blocks.slice(at + 1)) ? [question] : []
   })
 
-/** The agent speaks about a failure within this many turns. */
+/** The number of turns after a failure in which the agent's reaction is searched for. */
 const turnsToApologize = 3
 
 const failuresIn = (turns: Turn[]): ToolFailure[] =>

@@ -24,8 +24,8 @@ export const surpriseOf = (
 }
 
 /**
- * Adds up the counts of each topic and each group. Merged topics count as the one they were merged into. Outliers have
- * the key null.
+ * Adds up the counts of each topic and each group. Merged topics count as the topic that they were merged into.
+ * Outliers have the key null.
  */
 const countEach = (topics: StoredTopic[], counts: TopicCount[], days: number): Map<string | null, Counted> => {
   const byId = new Map(topics.map((topic) => [topic.id, topic]))

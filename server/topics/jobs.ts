@@ -68,7 +68,7 @@ export const buildDaily = defineSweep({
   },
 })
 
-/** Conversations that arrive together are part of the first build. */
+/** The delay of the first build, so that it includes conversations that arrive together. */
 const firstBuildSeconds = 60
 
 /** Builds topics for the first time soon after enough conversations are embedded, instead of at the next full hour. */

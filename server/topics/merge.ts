@@ -8,11 +8,11 @@ const requireListed = (topic: StoredTopic): void => {
 }
 
 /**
- * Merges a topic into another one, which represents both from then on, or lists it by itself again. Builds still find
- * both, so conversations keep their topics, and nothing has to be assigned again.
+ * Merges a topic into another one, which represents both from then on, or separates them again. Builds still find both
+ * topics, so conversations keep theirs, and nothing has to be assigned again.
  */
 export const mergeTopic = async (trx: Db, org: OrgId, id: string, intoId: string | null): Promise<string[]> => {
-  // A build that runs at the same time would replace the change with what it read before.
+  // A concurrent build would overwrite the change with the state that it read before.
   await lockBuild(trx, org)
   const ids = [id, intoId ?? id].map((given) => given.toLowerCase())
   const locked = new Map((await lockTopics(trx, org, ids)).map((topic) => [topic.id, topic]))

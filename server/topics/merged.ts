@@ -1,4 +1,4 @@
-// Keeps what people merged when topics are built again. Pure.
+// Preserves merges by people when topics are built again. Pure.
 
 type Known = { id: string; mergedIntoId: string | null }
 type Built = {
@@ -10,8 +10,9 @@ type Built = {
 }
 
 /**
- * Returns the topic that each merged topic belongs to after a build. If that topic ended, its successor replaces it, or
- * the merged topic is listed by itself again. What splits off a merged topic stays merged.
+ * Returns the topic that each merged topic belongs to after a build. If that topic ended, its successor replaces it.
+ * Without a successor, the merged topic is listed by itself again. Topics that split off from a merged topic stay
+ * merged.
  */
 export const rootsAfter = (known: Known[], { ids, splits, ended }: Built): Map<string, string> => {
   const found = new Set(ids)

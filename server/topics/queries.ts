@@ -15,7 +15,7 @@ const columns = [
   'merged_into_id as mergedIntoId',
 ] as const
 
-/** Returns the topics that the newest build found, also those that people merged into others, and their groups. */
+/** Returns the topics that the newest build found, including those that people merged into others, and their groups. */
 export const listTopics = (db: Db, org: OrgId) =>
   db
     .selectFrom('topics')
@@ -76,14 +76,14 @@ export const countByTopic = async (db: Db, org: OrgId, { previousSince, bounds }
   return rows
 }
 
-/** The number of conversations of a topic that decide which monitors cover it. */
+/** The number of a topic's conversations that determine which monitors cover it. */
 const comparedEach = 20
 
 export type Covered = { topicId: string; monitorId: string; name: string; evaluated: number; affected: number }
 
 /**
  * Counts the results of enabled monitors, in their current versions, for the most typical conversations of each topic.
- * Each pair of a conversation and a monitor reads one entry of the primary key of results.
+ * For each conversation and monitor, this reads one entry of the results' primary key.
  */
 export const countResultsByTopic = async (db: Db, org: OrgId): Promise<Covered[]> => {
   const { rows } = await sql<Covered>`
@@ -106,8 +106,8 @@ export const countResultsByTopic = async (db: Db, org: OrgId): Promise<Covered[]
 }
 
 /**
- * Lists the conversations of a topic, or of all topics of a group, most typical first. An index contains those of each topic
- * in this order, so no more than a page of each is read.
+ * Lists the conversations of a topic, or of all topics of a group, most typical first. An index contains each topic's
+ * conversations in this order, so at most a page per topic is read.
  */
 export const listConversations = async (db: Db, org: OrgId, topicIds: string[], { limit, after }: Page) => {
   const [similarity, conversationId] = after?.split(' ') ?? []
@@ -166,7 +166,7 @@ export const lockTopics = (trx: Db, org: OrgId, ids: string[]): Promise<StoredTo
     .forUpdate()
     .execute()
 
-/** Makes another topic represent a topic and those that were merged into it. */
+/** Merges a topic, and the topics that were merged into it, into another one. */
 export const mergeInto = async (trx: Db, org: OrgId, id: string, into: StoredTopic): Promise<void> => {
   await trx
     .updateTable('topics')
@@ -293,7 +293,7 @@ export const replaceBuild = async (trx: Db, org: OrgId, { number, builtAt, model
 export type BuiltTopic = {
   id: string
   groupId: string | null
-  /** The topic that a person merged it into. */
+  /** The topic that a person merged this one into. */
   mergedIntoId: string | null
   isGroup: boolean
   terms: string[]

@@ -1,4 +1,4 @@
-// Reads what happens in conversations from their transcripts.
+// Reads transcripts to find what happens in conversations.
 
 import { readTurns } from '../conversations/ingest/tasks.ts'
 import { passagesOf } from '../embeddings/passages.ts'
@@ -13,7 +13,7 @@ const textsAtOnce = 100
 
 type ReadDeps = Pick<Deps, 'database' | 'threads'>
 
-/** Returns a value of the turns of each conversation that still exists, unless it is undefined. */
+/** Computes a value from the turns of each conversation that still exists. Omits undefined values. */
 const readEach = async <T>(
   { database, threads }: ReadDeps,
   org: OrgId,

@@ -116,7 +116,7 @@ export const topics = (app: App, deps: Deps): void => {
         summary: 'Merge a topic into another',
         description:
           'The other topic represents both, also in filters and after later builds. Topics that were merged into the ' +
-          'first one move along. Returns 409 for groups, for topics that ended, and if the other topic was itself merged.',
+          'first one move with it. Returns 409 for groups, for topics that ended, and if the other topic was itself merged.',
         params: IdParams,
         querystring: NoQuery,
         body: TopicMerge,

@@ -66,7 +66,7 @@ const TopicFigures = Closed(
         'The change in the share since the previous period, in standard errors. Positive if it has grown. Null if one of ' +
         'the periods has no conversations.',
     },
-    trend: Type.Array(Count, { description: 'The number of conversations on each day of `days`.' }),
+    trend: Type.Array(Count, { description: 'The number of conversations on each of the `days`.' }),
     monitors: Type.Array(Closed({ id: Id, name: Type.String() }), {
       description:
         'The monitors that cover the topic: of its 20 most typical conversations, they evaluated at least 5, and at least ' +
@@ -87,7 +87,7 @@ const periodFields = {
   until: Timestamp,
   days: Type.Array(Timestamp, { description: 'The starts of the days in the period.' }),
   conversations: { ...Count, description: 'All conversations that contain words and started in the period.' },
-  conversationsByDay: Type.Array(Count, { description: 'Their number on each day of `days`.' }),
+  conversationsByDay: Type.Array(Count, { description: 'Their number on each of the `days`.' }),
 }
 
 export const TopicList = Closed(
@@ -143,7 +143,7 @@ export const TopicDetail = Closed(
     ...topicFields,
     ...endFields,
     merged: Type.Array(Closed({ id: Id, label: Type.String() }), {
-      description: 'The topics that people merged into it.',
+      description: 'The topics that people merged into this one.',
     }),
     history: Type.Array(
       Closed({
@@ -209,7 +209,7 @@ export const TopicConversationQuery = Closed({
   ...PageQuery.properties,
   facets: Type.Boolean({
     default: false,
-    description: 'Whether to say what happens in each conversation. This reads their transcripts.',
+    description: 'Whether to include what happens in each conversation. This reads the transcripts.',
   }),
 })
 
@@ -228,21 +228,21 @@ const FacetsOf = Closed(
     apologies: Quotes('What the agent apologizes for.'),
     toolFailures: Type.Array(
       Closed({
-        turn: Type.Integer({ minimum: 0, description: 'The result of the tool.' }),
+        turn: Type.Integer({ minimum: 0, description: 'The index of the turn with the tool’s result.' }),
         tool: Nullable(Type.String()),
-        apology: { ...NullableQuote, description: 'What the agent says about it.' },
+        apology: { ...NullableQuote, description: 'What the agent says about the failure.' },
         isRetried: Type.Boolean({ description: 'Whether the agent calls the tool again later.' }),
       }),
     ),
     ending: Nullable(
       Choice(endings, {
         description:
-          '`transferred` to a person; `gave_up`: the customer complains or gives up; `waiting`: the last word is a ' +
-          'question of the customer; `thanked`; or `other`.',
+          '`transferred` to a person; `gave_up`: the customer complains or gives up; `waiting`: the last ' +
+          'message is a question from the customer; `thanked`; or `other`.',
       }),
     ),
   },
-  { title: 'TopicFacets', description: 'Found by rules and English patterns, at most five of each.' },
+  { title: 'TopicFacets', description: 'Found with rules and English patterns. At most five of each kind.' },
 )
 
 export const TopicConversationPage = Page(
@@ -251,7 +251,8 @@ export const TopicConversationPage = Page(
       conversationId: Id,
       topicId: {
         ...Id,
-        description: 'The topic, or the one of the group or of the merged topics that the conversation is about.',
+        description:
+          'The topic that the conversation is about: for a group or a topic with merged topics, one of these.',
       },
       similarity: Type.Number({ description: 'The cosine similarity to the center of the topic.' }),
       startedAt: Timestamp,

@@ -28,7 +28,7 @@ const endings = ['', ' today', ' as soon as possible', ' for my wife', ' for me 
 const first = 240
 const eachKill = 20
 
-/** Every conversation with words has a topic, or is an outlier, in the newest build. Everything else is a leftover. */
+/** Every conversation with words has a topic, or is an outlier, in the newest build. All other rows are leftovers. */
 const leftovers = `
   SELECT
     (SELECT count(DISTINCT number)::int FROM topic_builds) AS builds,

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 
-/** Makes a running service build an organization's topics now, however new they are. */
+/** Makes a running service build an organization's topics now, even if they were just built. */
 export const requestBuild = async (client: pg.Client, org: string): Promise<void> => {
   await client.query(
     `UPDATE topic_builds SET built_at = built_at - interval '2 days' WHERE organization_id = $1::uuid`,

@@ -188,8 +188,8 @@ export const lastWholeWindow = (now: Date, windowMinutes: number): Date => {
 type ChangeCondition = ConditionOf<'change'>
 
 /**
- * Returns a time before which a check at a time reads no conversations: it reads several windows for its chart, the same
- * window a week earlier, and groups that were silent for a week.
+ * Returns the start of the earliest conversation that a check at the given time can read. A check reads several windows
+ * for its chart, the same window a week earlier, and groups that have been silent for up to a week.
  */
 export const earliestRead = (
   { condition, windowMinutes }: Pick<AlertQuestion, 'condition' | 'windowMinutes'>,

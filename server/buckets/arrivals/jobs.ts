@@ -95,8 +95,8 @@ export const offerTaggedToBuckets = (
 ): Promise<void> => offer(deps, trx, org, conversationIds, 'tags')
 
 /**
- * Queues the check of embedded conversations in the transaction that stores their vectors and topics. Those that arrived
- * while the embedding model didn't answer could not be compared before.
+ * Queues the check of embedded conversations in the transaction that stores their vectors and topics. Conversations
+ * that arrived while the embedding model was not responding could not be compared before.
  */
 export const offerEmbeddedToBuckets = (
   deps: OfferDeps,

@@ -105,7 +105,7 @@ export const sortVectors = defineJob({
     if (!cells) return
     const areSorted = await sortSlice(deps, { org, model }, cells, attempt)
     await attempt.finish(async (trx) => {
-      // Vectors that another transaction was changing can still be in an older cell.
+      // Vectors that another transaction was changing were skipped, and can still be in an older cell.
       const hasOlder = await hasOlderCells(trx, org, model, cells.generation * cellsPerGeneration)
       if (!areSorted) await enqueueSort(deps, trx, org, model)
       else if (hasOlder) await enqueueSort(deps, trx, org, model, waitSeconds)

@@ -118,8 +118,8 @@ export const listToSort = async (
 type SortedVector = Omit<UnsortedVector, 'vector'>
 
 /**
- * Moves vectors to their cells, unless they have changed. Skips those that another transaction changes or deletes, because
- * waiting for it could end in a deadlock.
+ * Moves vectors to their cells, unless they have changed. Skips vectors that another transaction is changing or
+ * deleting, because waiting for it could cause a deadlock.
  */
 export const moveToCells = async (trx: Db, org: OrgId, model: number, sorted: SortedVector[]): Promise<void> => {
   await sql`

@@ -7,7 +7,7 @@ import { listStretch, type Population, type ResolvedPopulation, type RunPosition
 
 const longestStretch = 4_000
 
-/** Makes the filters of a run ready for SQL. With `among`, they are only used for conversations that satisfy it. */
+/** Prepares the filters of a run for SQL. With `among`, the result only applies to conversations that satisfy it. */
 export const resolvePopulation = async (
   deps: Pick<Deps, 'meanings'>,
   org: OrgId,

@@ -46,7 +46,7 @@ export const makeConversationOrder = async (
     format: config.format,
     reasoning: config.reasoning && config.results.length > 0,
     about: describeConversations(config, { id, createdAt, since, until, names }),
-    // Only conversations of this time can be selected, so the nearest ones are taken from them.
+    // Only conversations in this period can be selected, so the nearest ones must come from it.
     selection: selectionOf(await resolve(deps, org, selectionOf(config.filter, { since, until })), { since, until }),
     sorting: parseSort(config.sort, 'sort', config.filter),
     cells: [

@@ -119,7 +119,7 @@ export const listPageSounds = async (db: Db, org: OrgId, rows: PageRow[]) =>
 
 export type IncludedTopic = { conversationId: string; id: string; label: string }
 
-/** Lists the topic of each conversation, or the one that it was merged into. Outliers are missing. */
+/** Lists the topic of each conversation, or the topic that it was merged into. Omits outliers. */
 export const listPageTopics = async (db: Db, org: OrgId, rows: PageRow[]): Promise<IncludedTopic[]> => {
   const found = await sql<IncludedTopic>`
     SELECT o.conversation_id AS "conversationId", t.id, coalesce(t.label, array_to_string(t.terms, ', ')) AS label
