@@ -162,7 +162,7 @@ describe('two versions', () => {
 })
 
 describe('periods, agents, and companies', () => {
-  it('are compared alike', async () => {
+  it('are compared in the same way', async () => {
     const company = await makeCompany(server, key, 'Acme')
     await makeConversations(server, key, [
       ...Array.from({ length: 12 }, (_, at) => ({ startedAt: on(1 + at), durationSeconds: 60 })),
@@ -209,7 +209,7 @@ describe('periods, agents, and companies', () => {
     expect(await issuesOf({ ...body, timezone: 'Mars' })).toMatchObject([{ path: 'timezone' }])
   })
 
-  it('equal counting all rows, before and after sums are stored', { timeout: 300_000 }, async () => {
+  it('equal a count of all rows, before and after sums are stored', { timeout: 300_000 }, async () => {
     const seed = Number(process.env.ANALYTICS_SEED ?? randomInt(2 ** 31))
     const random = seededRandom(seed)
     const history = await openHistory(server, random)

@@ -37,7 +37,7 @@ const readSide = async (deps: AnswerDeps, org: OrgId, { path, given }: Given, wi
   selection: await resolveWithin(deps, org, given, within),
 })
 
-/** Reads side b, and side a in its own period or in the period before that of b. */
+/** Reads side b, and side a in its own period or in the period before b's. */
 const readSides = async (deps: AnswerDeps, org: OrgId, query: GroupComparisonQuery): Promise<[a: Side, b: Side]> => {
   // A relative period must end at the same time on both sides.
   const now = deps.clock.now()
