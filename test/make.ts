@@ -134,6 +134,8 @@ export const makeTopic = async (server: TestServer, key: string, conversationId?
   await db
     .insertInto('conversation_embeddings')
     .values({ ...of, model: 1 })
+    // Storing the conversation has marked it, if embeddings are on.
+    .onConflict((conflict) => conflict.constraint('conversation_embeddings_pkey').doUpdateSet({ model: 1 }))
     .execute()
   const passage = { ...of, position: 0, model: 1, code: '0'.repeat(512), first_turn: 0, last_turn: 0 }
   await db
