@@ -258,6 +258,7 @@ describe('malformed HTTP', () => {
 })
 
 it('leaves no memory behind', () => {
-  // The first request of each operation compiles its statements and serializers.
-  expect(heapMegabytes() - heapBefore).toBeLessThan(0.2 * operations.length)
+  // The first requests of each operation compile its statements and serializers, and fill bounded caches: with 10, 40,
+  // and 100 requests each, the heap grows by 29, 64, and 75 MB.
+  expect(heapMegabytes() - heapBefore).toBeLessThan(0.3 * operations.length)
 })
