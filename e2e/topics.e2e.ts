@@ -114,7 +114,10 @@ it('makes a monitor of a topic without one, and tries it on examples before it i
   const table = page.getByRole('region', { name: 'Topics without a monitor' })
   // Other tests make monitors that are affected in every conversation, and so cover every topic.
   const draft = table.getByRole('link', { name: 'Make it a monitor' })
-  await draft.or(page.getByRole('heading', { name: 'All topics are covered' })).first().waitFor()
+  await draft
+    .or(page.getByRole('heading', { name: 'All topics are covered' }))
+    .first()
+    .waitFor()
   expect(await breaches(page)).toEqual([])
   await page.goto(new URL(`/topics/${topic.id}`, page.url()).href)
   await page.getByRole('link', { name: 'Make it a monitor' }).click()
