@@ -231,40 +231,34 @@ const kinds: Record<TopicDetail['history'][number]['kind'], string> = {
   ended: 'No longer found',
 }
 
-const History = ({ topic: { id, history, createdAt } }: { topic: TopicDetail }) => (
-  <Section title="History">
-    <ul className={styles.history}>
-      {history.map(({ kind, topicIds, at }) => (
-        <li key={`${kind} ${at}`}>
-          {kinds[kind]}
-          {topicIds
-            .filter((other) => other !== id)
-            .map((other, index) => (
-              <span key={other}>
-                {index === 0 ? ': ' : ', '}
-                <Link to="/topics/$id" params={{ id: other }}>
-                  {other.slice(0, 8)}…
-                </Link>
-              </span>
-            ))}
-          <span className={styles.soft}>
-            {' · '}
-            <Time at={at} />
-          </span>
-        </li>
-      ))}
-      {history.length === 0 && (
-        <li>
-          Found for the first time
-          <span className={styles.soft}>
-            {' · '}
-            <Time at={createdAt} />
-          </span>
-        </li>
-      )}
-    </ul>
-  </Section>
-)
+const History = ({ topic: { id, history, createdAt } }: { topic: TopicDetail }) => {
+  const created = { kind: 'created' as const, topicIds: [], at: createdAt }
+  return (
+    <Section title="History">
+      <ul className={styles.history}>
+        {(history.length > 0 ? history : [created]).map(({ kind, topicIds, at }) => (
+          <li key={`${kind} ${at}`}>
+            {kinds[kind]}
+            {topicIds
+              .filter((other) => other !== id)
+              .map((other, index) => (
+                <span key={other}>
+                  {index === 0 ? ': ' : ', '}
+                  <Link to="/topics/$id" params={{ id: other }}>
+                    {other.slice(0, 8)}…
+                  </Link>
+                </span>
+              ))}
+            <span className={styles.soft}>
+              {' · '}
+              <Time at={at} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  )
+}
 
 const Standing = ({ topic: { endedAt, mergedIntoId } }: { topic: TopicDetail }) => {
   if (endedAt === null && mergedIntoId === null) return null

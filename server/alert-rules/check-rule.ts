@@ -29,20 +29,21 @@ import { isDueAgain, planSteps, type State, type Step } from './plan-incidents.t
 import { findLockedRule, type StoredRule, updateNextCheck } from './queries.ts'
 import { subjectOf } from './subject.ts'
 
-/** Returns the filter for the conversations that a rule selects after a time. Stored filters were validated. */
-export const selectionOfRule = async (
+type Asking = Pick<StoredRule, 'condition' | 'filter' | 'groupBy' | 'windowMinutes' | 'minimumSample' | 'createdAt'>
+
+/**
+ * Returns what a rule asks at a time, or at any later one. Its condition and its filter were validated before. The filter
+ * only selects conversations that a reading at that time needs.
+ */
+export const questionOf = async (
   deps: Pick<Deps, 'meanings'>,
   org: OrgId,
-  filter: object | null,
-  since: Date,
-): Promise<AlertQuestion['selection']> =>
-  filter === null ? undefined : resolve(deps, org, parseFilter(filter as Filter), { since: since.toISOString() })
-
-/** Parses a stored rule's question. Its condition was validated when it was stored. */
-const questionOf = async (deps: Deps, org: OrgId, rule: StoredRule, now: Date): Promise<AlertQuestion> => {
-  const { filter, groupBy, windowMinutes, minimumSample, createdAt } = rule
-  const condition = rule.condition as AlertCondition
-  const selection = await selectionOfRule(deps, org, filter, earliestRead({ condition, windowMinutes }, now))
+  { condition: stored, filter, groupBy, windowMinutes, minimumSample, createdAt }: Asking,
+  at: Date,
+): Promise<AlertQuestion> => {
+  const condition = stored as AlertCondition
+  const since = earliestRead({ condition, windowMinutes }, at).toISOString()
+  const selection = filter === null ? undefined : await resolve(deps, org, parseFilter(filter as Filter), { since })
   return { condition, selection, groupBy, windowMinutes, minimumSample, createdAt }
 }
 

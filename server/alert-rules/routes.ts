@@ -8,9 +8,8 @@ import { ApiError, invalid } from '../platform/errors.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, Empty, IdParams, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
 import { newId } from '../platform/ids.ts'
-import { selectionOfRule } from './check-rule.ts'
+import { questionOf } from './check-rule.ts'
 import type { AlertCondition } from './condition-schema.ts'
-import { earliestRead } from './conditions/read-condition.ts'
 import { previewDays, previewRule } from './preview.ts'
 import {
   deleteRule,
@@ -134,16 +133,8 @@ export const alertRules = (app: App, deps: Deps): void => {
       checkTogether({ ...fields, filter: stored })
       await checkMonitor(db, actor.org, fields.condition)
       const now = clock.now()
-      const { groupBy, windowMinutes, minimumSample } = fields
-      const condition = fields.condition as AlertCondition
       const start = new Date(now.getTime() - previewDays * dayMs)
-      const selection = await selectionOfRule(
-        deps,
-        actor.org,
-        stored,
-        earliestRead({ condition, windowMinutes }, start),
-      )
-      const question = { condition, selection, groupBy, windowMinutes, minimumSample, createdAt: now }
+      const question = await questionOf(deps, actor.org, { ...fields, filter: stored, createdAt: now }, start)
       return replica.read((on) => previewRule(on, actor.org, question, now))
     },
   )

@@ -245,6 +245,15 @@ export const listModelNamesAllOrgs = (db: Db) =>
 
 export type ScannedPage = { id: string; startedAt: Date; isWaiting: boolean }[]
 
+/** Returns whether the model still has to embed the conversation in a row `p`. */
+const isWaiting = (org: OrgId, model: number) => sql<boolean>`(p.status <> 'in_progress'
+      AND EXISTS (
+        SELECT FROM transcripts t
+        WHERE t.organization_id = ${org} AND t.conversation_id = p.id AND t.format IS NOT NULL)
+      AND NOT EXISTS (
+        SELECT FROM conversation_embeddings e
+        WHERE e.organization_id = ${org} AND e.conversation_id = p.id AND e.model = ${model}))`
+
 /** Returns the next older conversations, newest first, and whether each still has to be embedded. */
 export const listNextOlder = async (
   db: Db,
@@ -258,13 +267,7 @@ export const listNextOlder = async (
       WHERE organization_id = ${org}
         AND (${startedAt}::timestamptz IS NULL OR (started_at, id) < (${startedAt}::timestamptz, ${conversationId}::uuid))
       ORDER BY started_at DESC, id DESC LIMIT ${limit})
-    SELECT p.id, p.started_at AS "startedAt", p.status <> 'in_progress'
-      AND EXISTS (
-        SELECT FROM transcripts t
-        WHERE t.organization_id = ${org} AND t.conversation_id = p.id AND t.format IS NOT NULL)
-      AND NOT EXISTS (
-        SELECT FROM conversation_embeddings e
-        WHERE e.organization_id = ${org} AND e.conversation_id = p.id AND e.model = ${model}) AS "isWaiting"
+    SELECT p.id, p.started_at AS "startedAt", ${isWaiting(org, model)} AS "isWaiting"
     FROM page p ORDER BY p.started_at DESC, p.id DESC`.execute(db)
   return rows
 }
@@ -298,13 +301,7 @@ export const countWaiting = async (
           AND (started_at, id) < (coalesce(${startedAt}::timestamptz, 'infinity'), ${conversationId}::uuid)
         ORDER BY started_at DESC, id DESC LIMIT ${most}))
     SELECT count(*) AS count FROM page p
-    WHERE p.status <> 'in_progress'
-      AND EXISTS (
-        SELECT FROM transcripts t
-        WHERE t.organization_id = ${org} AND t.conversation_id = p.id AND t.format IS NOT NULL)
-      AND NOT EXISTS (
-        SELECT FROM conversation_embeddings e
-        WHERE e.organization_id = ${org} AND e.conversation_id = p.id AND e.model = ${model})`.execute(db)
+    WHERE ${isWaiting(org, model)}`.execute(db)
   return rows[0]?.count ?? 0
 }
 

@@ -1,5 +1,6 @@
 // Decides which monitors cover which topics. Pure.
 
+import { countedFor } from './figures.ts'
 import type { Covered, StoredTopic } from './queries.ts'
 
 /** The minimum number of evaluated conversations. With fewer, a monitor's results say too little about the topic. */
@@ -15,7 +16,7 @@ type Counts = { name: string; evaluated: number; affected: number }
  * conversations that they evaluated. Merged topics count as the one they were merged into.
  */
 export const coveringByTopic = (topics: StoredTopic[], covered: Covered[]): Map<string, Covering[]> => {
-  const byId = new Map(topics.map((topic) => [topic.id, topic]))
+  const keysOf = countedFor(topics)
   const counts = new Map<string, Map<string, Counts>>()
   const add = (topicId: string, { monitorId, name, evaluated, affected }: Covered) => {
     const ofTopic = counts.get(topicId) ?? new Map<string, Counts>()
@@ -25,12 +26,7 @@ export const coveringByTopic = (topics: StoredTopic[], covered: Covered[]): Map<
     sum.evaluated += evaluated
     sum.affected += affected
   }
-  for (const each of covered) {
-    const topic = byId.get(each.topicId)
-    if (!topic) continue
-    add(topic.mergedIntoId ?? topic.id, each)
-    if (topic.groupId) add(topic.groupId, each)
-  }
+  for (const each of covered) for (const key of keysOf(each.topicId)) add(key, each)
   const covers = ({ evaluated, affected }: Counts) =>
     evaluated >= fewestEvaluated && affected >= coveredShare * evaluated
   return new Map(

@@ -24,11 +24,21 @@ export const surpriseOf = (
 }
 
 /**
- * Adds up the counts of each topic and each group. Merged topics count as the topic that they were merged into.
- * Outliers have the key null.
+ * Returns a function that returns the topics that a conversation with a topic counts for: this one, or the one that it
+ * was merged into, and its group. Until they are assigned again, conversations can belong to topics that have ended.
  */
-const countEach = (topics: StoredTopic[], counts: TopicCount[], days: number): Map<string | null, Counted> => {
+export const countedFor = (topics: StoredTopic[]): ((topicId: string) => string[]) => {
   const byId = new Map(topics.map((topic) => [topic.id, topic]))
+  return (topicId) => {
+    const topic = byId.get(topicId)
+    if (!topic) return []
+    return [topic.mergedIntoId ?? topic.id, ...(topic.groupId ? [topic.groupId] : [])]
+  }
+}
+
+/** Adds up the counts of each topic and each group. Outliers have the key null. */
+const countEach = (topics: StoredTopic[], counts: TopicCount[], days: number): Map<string | null, Counted> => {
+  const keysOf = countedFor(topics)
   const counted = new Map<string | null, Counted>()
   const add = (key: string | null, { interval, conversations }: TopicCount) => {
     const own = counted.get(key) ?? { trend: Array.from({ length: days }, () => 0), before: 0 }
@@ -37,10 +47,8 @@ const countEach = (topics: StoredTopic[], counts: TopicCount[], days: number): M
     else own.trend[interval] = (own.trend[interval] ?? 0) + conversations
   }
   for (const count of counts) {
-    // Until they are assigned again, conversations can belong to topics that have ended.
-    const topic = count.topicId === null ? undefined : byId.get(count.topicId)
-    add(topic ? (topic.mergedIntoId ?? topic.id) : null, count)
-    if (topic?.groupId) add(topic.groupId, count)
+    const keys = count.topicId === null ? [] : keysOf(count.topicId)
+    for (const key of keys.length > 0 ? keys : [null]) add(key, count)
   }
   return counted
 }
